@@ -28,6 +28,7 @@ from orthonmf.bounds.relaxation import (
     unit_above,
 )
 from orthonmf.certificate import LowerBound
+from orthonmf.engine.segments import slices
 from orthonmf.rounding import growth, round_down, safe_exponent, scale_back, symmetric
 from orthonmf.typing import Array
 
@@ -92,8 +93,8 @@ def _seek(
     dtype = np.float64 if small else np.float32
     unit = unit_above(trace)
     copy = np.empty((n, n), dtype)
-    for start in range(0, n, PANEL):
-        copy[start : start + PANEL] = gram[start : start + PANEL] / unit
+    for rows in slices(n, PANEL):
+        copy[rows] = gram[rows] / unit
     precision = SMALL_PRECISION if small else PRECISION
     max_iter = max_iter or (SMALL_MAX_ITER if small else MAX_ITER)
     pace = THOROUGH if small else QUICK

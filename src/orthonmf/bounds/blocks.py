@@ -105,12 +105,6 @@ class Task(NamedTuple):
     values: int
 
 
-def all_tasks(k: int) -> list[Task]:
-    """All searches that may be worth it; which are depends on where the maximum lies."""
-    tasks = [Task(0.0, j) for j in sorted({2, 3, 4, k}) if j <= k]
-    return tasks + [Task(alpha, j) for alpha in ALPHAS for j in sorted({1, k - 1})]
-
-
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A multiplier, and the steps of a list or a cut that it is believed to prove."""
@@ -143,7 +137,10 @@ def blocks_bound(
     k = min(n_components, n)
     whole = round_down(trace, m + WEIGHT_ROUNDINGS + n) - growth(4) * trace
     error = min(upper, trace)
-    tasks, best = all_tasks(k), whole
+    # All that may be worth it; which are depends on where the maximum lies.
+    tasks = [Task(0.0, j) for j in sorted({2, 3, 4, k}) if j <= k]
+    tasks += [Task(alpha, j) for alpha in ALPHAS for j in sorted({1, k - 1})]
+    best = whole
     for count in n_groups if k > 1 else ():
         side = None if allowance.cut else make_side(X, outer_gram, count)
         dominant = None if side is None else find_dominant(side)
@@ -184,17 +181,20 @@ def make_side(X: Any, outer_gram: Array, n_groups: int) -> Side | None:
     matrix, e = _proof_matrix(reduced, n)
     p = len(reduced.sums)
     extra = extra_rows(reduced.sums, directions)
-    spread = _new_columns(left[:, :EXTRA], rows)
+    # An orthonormal basis of what the left singular vectors add to the groups.
+    rest = left[:, :EXTRA] - rows @ (rows.T @ left[:, :EXTRA])
+    added, sizes, _ = np.linalg.svd(rest, full_matrices=False)
+    added = added[:, sizes > 1e-3]
     # Coordinates of the search: groups of rows, of columns, extra ones of rows, of columns.
-    across, along = rows.shape[1], spread.shape[1]
+    across, along = rows.shape[1], added.shape[1]
     basis = np.zeros((len(matrix), across + p + along + len(extra)))
     basis[:n, :across] = rows
     basis[n : n + p, across : across + p] = np.eye(p)
-    basis[:n, across + p : across + p + along] = spread
+    basis[:n, across + p : across + p + along] = added
     vectors = np.eye(p + len(extra))[:, p:]
     basis[n:, across + p + along :] = start_of_proof(vectors, reduced, extra)
     halves = np.vstack([reduced.sums, extra]).T  # X B and X C, (n, p + r)
-    both = np.hstack([rows, spread]).T @ halves
+    both = np.hstack([rows, added]).T @ halves
     q = basis.shape[1]
     small = np.zeros((q, q))
     of_rows = np.r_[0:across, across + p : across + p + along]
@@ -206,19 +206,11 @@ def make_side(X: Any, outer_gram: Array, n_groups: int) -> Side | None:
 
 def _proof_matrix(reduced: Reduced, n: int) -> tuple[Array, float]:
     """A for [Y, R^T], and how far it is from the exact one in norm: sqrt(2) of Y's rounding."""
-    p = len(reduced.sums)
-    matrix = np.zeros((2 * n + p, 2 * n + p))
-    matrix[n : n + p, :n] = reduced.sums
-    matrix[n + p :, :n] = reduced.factor
-    matrix[:n, n:] = matrix[n:, :n].T
+    halves = np.vstack([reduced.sums, reduced.factor])
+    matrix = np.zeros((n + len(halves), n + len(halves)))
+    matrix[n:, :n] = halves
+    matrix[:n, n:] = halves.T
     return matrix, 1.5 * reduced.rounding * norm_from_above(reduced.sums) * (1.0 + growth(4))
-
-
-def _new_columns(vectors: Array, groups: Array) -> Array:
-    """What vectors add to the columns of B, orthonormal; those that add nothing are left out."""
-    rest = vectors - groups @ (groups.T @ vectors)
-    basis, sizes, _ = np.linalg.svd(rest, full_matrices=False)
-    return np.asarray(basis[:, sizes > 1e-3])
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,24 +103,18 @@ def prove(table: Table, logs: Array, k: int) -> float:
     return divergence_from_below(table, Y.data, round_up(captured, 1))
 
 
-def stretch_of_roots(shape: tuple[int, int]) -> float:
-    """A factor: what replacing q by the roots as they are stored can add to what is captured.
-
-    Up to one scale every root is within e of its exact value, relatively. A model <F, Y> with one
-    of them is a model with the other for a Y that is entry by entry within e, and all is
-    non-negative (docs/theory/rounding.md).
-    """
-    error = growth(sum(shape) + 8)
-    return ((1.0 + error) / (1.0 - error)) ** 2 * (1.0 + growth(8))
-
-
 def divergence_from_below(table: Table, weights: Array, captured: float) -> float:
     """What a matrix Y proves, ``weights`` (c,) at the entries of X, or 0 where that is nothing.
 
     ``captured`` is what no k parts exceed on Y, with q as the table stores it.
     """
     x, total = table.counts.rows.data, table.counts.total
-    captured = round_up(captured * stretch_of_roots(table.counts.shape), 2)
+    # Up to one scale every stored root is within e of the exact one, relatively. A model <F, Y>
+    # with one of them is a model with the other for a Y that is entry by entry within e, and all
+    # is non-negative (docs/theory/rounding.md).
+    error = growth(sum(table.counts.shape) + 8)
+    stretch = ((1.0 + error) / (1.0 - error)) ** 2 * (1.0 + growth(8))
+    captured = round_up(captured * stretch, 2)
     if not 0.0 < captured < math.inf:
         return 0.0
     squares, entries = 2.0 * np.log(weights), np.log(x)

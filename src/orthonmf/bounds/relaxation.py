@@ -17,7 +17,8 @@ or wrong: that costs tightness, never truth (`eigenvalues` proves what the resul
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -25,6 +26,7 @@ from scipy.linalg import get_blas_funcs
 
 from orthonmf.bounds.allowance import Allowance
 from orthonmf.bounds.eigenvalues import new_directions
+from orthonmf.engine.segments import slices
 from orthonmf.progress import announce
 from orthonmf.typing import Array
 
@@ -166,27 +168,22 @@ class _Search:
             first = np.linalg.qr(first)[0].astype(matrix.dtype)
         else:
             first = start.vectors
-        values, vectors = self._ritz(self._scaled_times, first, 4 if start is None else 2)
-        self.top = self.top_without = self._sum_of_largest(self._scaled_times, values)
+        values, vectors = self._ritz(matrix.dot, first, 4 if start is None else 2)
+        self.top = self.top_without = self._sum_of_largest(matrix.dot, values)
         self.vectors = vectors[:, : first.shape[1]]
         self.values, self.checked = values, self.vectors
         # An eigenvalue that matters; a power of two, so that scaling is exact.
         size = max(values[self.k - 1], 0.3 * values[min(1, p - 1)], 1e-3 * np.abs(values).max())
         self.penalty = math.ldexp(1.0, math.frexp(pace.first_penalty * float(size) or 1.0)[1] - 1)
-        self.state: Array
         if start is None:
-            self.state = np.zeros((p, p), matrix.dtype)
-            self.state[np.arange(p), np.arange(p)] = k / p
+            self.state = np.eye(p, dtype=matrix.dtype)
+            self.state *= k / p
         else:
             self.state, self.penalty = start.state, start.penalty
         self.scaled *= matrix.dtype.type(1.0 / self.penalty)
         self.root = np.hstack([self.fixed, self.vectors[:, : self.k]])
         self.residuals = 0.0, 0.0
         self._buffer = np.empty((min(ROWS, p), p), matrix.dtype)
-
-    def _blocks(self) -> Iterator[slice]:
-        p = len(self.scaled)
-        return (slice(start, min(p, start + ROWS)) for start in range(0, p, ROWS))
 
     def _magnitude(self, rows: slice) -> Array:
         """Rows of |M|, of M itself where no sign is asked for; in the buffer."""
@@ -213,14 +210,10 @@ class _Search:
             part[first:] = values[first:]
         return part
 
-    def _scaled_times(self, vectors: Array) -> Array:
-        """B V / penalty."""
-        return np.asarray(self.scaled @ vectors)
-
     def _times(self, vectors: Array, part_of: Callable[[slice], Array]) -> Array:
         """(B / penalty + part) V, the part given by its rows."""
         product = np.empty_like(vectors)
-        for rows in self._blocks():
+        for rows in slices(len(product), ROWS):
             part = part_of(rows)
             part += self.scaled[rows]  # one product with both is cheaper than two
             np.matmul(part, vectors, out=product[rows])
@@ -246,7 +239,7 @@ class _Search:
         primal = dual = 0.0
         a = self.state.dtype.type(OVER_RELAXATION)
         product = get_blas_funcs("gemm", dtype=self.state.dtype)
-        for rows in self._blocks():
+        for rows in slices(len(root), ROWS):
             state = self.state[rows]
             before = self._positive(rows) if residuals else state
             part = np.multiply(state, 1 - a, out=self._buffer[: len(state)])
@@ -323,16 +316,14 @@ class _Search:
         self.penalty *= factor
         down = self.state.dtype.type(1.0 / factor)
         self.scaled *= down
-        for rows in self._blocks():
+        for rows in slices(len(self.state), ROWS):
             state = self.state[rows, : self.signed][: max(self.signed - rows.start, 0)]
             np.multiply(state, down, out=state, where=state < 0.0)
 
     def finish(self) -> Multiplier:
         """The best multiplier that was checked, or the last one; zero where that is better."""
-        multiplier = self.best or self._multiplier()
-        return (
-            multiplier if multiplier.top <= self.top_without else replace(multiplier, penalty=0.0)
-        )
+        best = self.best or self._multiplier()
+        return best if best.top <= self.top_without else replace(best, penalty=0.0)
 
     def _multiplier(self) -> Multiplier:
         values, vectors = self.values[: self.checked.shape[1]], self.checked
@@ -371,21 +362,16 @@ def fantope_shift(values: Array, k: int) -> float:
     The sum falls piecewise linearly in s with kinks at every value and value - 1: the kink
     before the crossing is found by bisection over the sorted kinks, the rest is one division.
     """
-    kinks = np.sort(np.concatenate([values, values - 1.0]))
+
+    def clipped_sum(shift: float) -> float:
+        return float(np.clip(values - shift, 0.0, 1.0).sum())
+
+    kinks = np.sort(np.concatenate([values, values - 1.0])).tolist()
     # The sum is the number of values at the first kink, 0 at the last.
-    low, high = 0, len(kinks) - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if np.clip(values - kinks[middle], 0.0, 1.0).sum() >= k:
-            low = middle
-        else:
-            high = middle
-    at_low = float(np.clip(values - kinks[low], 0.0, 1.0).sum())
-    at_high = float(np.clip(values - kinks[high], 0.0, 1.0).sum())
-    if at_low <= at_high:
-        return float(kinks[low])
-    share = (at_low - k) / (at_low - at_high)
-    return float(kinks[low] + share * (kinks[high] - kinks[low]))
+    place = bisect_left(kinks, True, 1, len(kinks) - 1, key=lambda kink: clipped_sum(kink) < k)
+    low, high = kinks[place - 1 : place + 1]
+    at_low, at_high = clipped_sum(low), clipped_sum(high)
+    return low if at_low <= at_high else low + (at_low - k) / (at_low - at_high) * (high - low)
 
 
 def unit_above(total: float) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 
+from orthonmf.engine.segments import slices
 from orthonmf.rounding import (
     SINGLE_ROUNDOFF,
     UNIT_ROUNDOFF,
@@ -71,7 +72,7 @@ def _factor(matrix: Array, cover: Cover, unit: float, dtype: type) -> Array | No
     """The upper Cholesky factor of (t I + V diag(c) V^T - B) / unit."""
     p = len(matrix)
     difference: Array = np.zeros((p, p), dtype)
-    for rows in _panels(p):
+    for rows in slices(p, PANEL):
         right = slice(rows.start, p)
         difference[rows, right] = _difference(matrix, cover, rows, right) / unit
     try:
@@ -80,10 +81,6 @@ def _factor(matrix: Array, cover: Cover, unit: float, dtype: type) -> Array | No
     except LinAlgError:
         return None
     return np.asarray(lower.T)
-
-
-def _panels(p: int, size: int = PANEL) -> list[slice]:
-    return [slice(start, min(p, start + size)) for start in range(0, p, size)]
 
 
 def _difference(matrix: Array, cover: Cover, rows: slice, columns: slice) -> Array:
@@ -109,7 +106,7 @@ def _defect(matrix: Array, cover: Cover, factor: Array, diagonal: Array, unit: f
     times an entry of |U|^T |U|, in norm |U|^2; plus what single products lost to underflow.
     """
     p, count = cover.vectors.shape
-    panels = _panels(p)
+    panels = list(slices(p, PANEL))
     total, upper = 0.0, 0.0
     for j, right in enumerate(panels):
         for i, left in enumerate(panels[: j + 1]):
@@ -119,7 +116,7 @@ def _defect(matrix: Array, cover: Cover, factor: Array, diagonal: Array, unit: f
             if i == j:
                 difference += corner.T * diagonal[right]
                 difference += np.diag(diagonal[right] ** 2)
-            for inner in _panels(left.stop, SUMMANDS):
+            for inner in slices(left.stop, SUMMANDS):
                 difference += factor[inner, left].T @ factor[inner, right]
             difference *= -unit
             difference += _difference(matrix, cover, left, right)
@@ -131,7 +128,7 @@ def _defect(matrix: Array, cover: Cover, factor: Array, diagonal: Array, unit: f
     raised = float(cover.excess @ np.einsum("ij,ij->j", cover.vectors, cover.vectors))
     terms = round_up(raised, p + count + 2) + abs(cover.level) * math.sqrt(p)
     terms += norm_from_above(matrix) + unit * whole
-    rounding = growth(count + len(_panels(p, SUMMANDS)) + 8) * terms
+    rounding = growth(count + -(-p // SUMMANDS) + 8) * terms
     rounding += growth(SUMMANDS, SINGLE_ROUNDOFF if single else UNIT_ROUNDOFF) * unit * upper
     underflow = p * p * SINGLE_UNDERFLOW * unit if single else 0.0
     return round_up(round_up(math.sqrt(total), p * p + 2) + rounding + underflow, 8)

@@ -7,7 +7,7 @@ search that was not cut short proves the same again.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -91,10 +91,7 @@ class Case:
     interrupted: Callable[[], bool] = lambda: False  # whether the user wants no more
     counts: Counts | None = None  # X with its weights multiplied in, under the divergence
     unsure: float = 0.0  # by how much these weights may change a divergence
-    labels: tuple[Any, Any] = (
-        None,
-        None,
-    )  # of rows and columns, in the answer: they steer a search
+    labels: tuple[Any, Any] = None, None  # of rows and columns, in the answer: they steer a search
 
     @property
     def rank(self) -> int:
@@ -304,7 +301,9 @@ def bound_side(
         gram = points.gram_of(heavy)
         bounds.append(all_pairs_bound(gram, k, m + WEIGHT_ROUNDINGS, allowance, upper=upper))
     if not bounds:
-        return _bound_batches(points, heavy, k, allowance, rng)
+        batches = np.array_split(rng.permutation(heavy), math.ceil(n / BATCH))
+        of_batches = [partial(points.gram_of, batch) for batch in batches]
+        return sum_of_batches(of_batches, k, m + WEIGHT_ROUNDINGS, allowance)
     return max(bounds, key=lambda bound: bound.value)
 
 
@@ -322,33 +321,20 @@ def _most_groups(m: int, n: int, k: int, seconds: float) -> int:
     return 0
 
 
-def _bound_batches(
-    points: Samples, heavy: Array, k: int, allowance: Allowance, rng: np.random.Generator
+def sum_of_batches(
+    grams: Sequence[Callable[[], Array]], k: int, inner_length: int, allowance: Allowance
 ) -> LowerBound:
     """The sum of the bounds of batches of random points that share none.
 
-    It bounds the squared error of the whole (docs/theory/bounds.md, Theorem 11). Only one batch is
-    in memory, and what is left of the time is shared equally by those to come.
+    It bounds the squared error of the whole (docs/theory/bounds.md, Theorem 11). The Gram matrix of
+    a batch is made when its turn comes, so only one is in memory, and what is left of the time is
+    shared equally by those to come.
     """
-    batches = np.array_split(rng.permutation(heavy), math.ceil(len(heavy) / BATCH))
-    grams = (partial(points.gram_of, batch) for batch in batches)
-    length = points.dimension + WEIGHT_ROUNDINGS
-    return sum_of_batches(grams, len(batches), k, length, allowance)
-
-
-def sum_of_batches(
-    grams: Iterator[Callable[[], Array]],
-    n_batches: int,
-    k: int,
-    inner_length: int,
-    allowance: Allowance,
-) -> LowerBound:
-    """The sum of the bounds from the Gram matrices of batches, each made when its turn comes."""
     values = [0.0]
     for done, gram in enumerate(grams):
         if done and allowance.cut == INTERRUPTED:
             break  # the sum over some batches is a bound, too
-        share = allowance.share(1.0 / (n_batches - done))
+        share = allowance.share(1.0 / (len(grams) - done))
         values.append(all_pairs_bound(gram(), k, inner_length, share).value)
     return LowerBound(round_down(math.fsum(values), 1), allowance.tell(METHOD_IN_BATCHES))
 
@@ -365,22 +351,21 @@ def bound_blocks(matrix: Matrix, k: int, upper: float, allowance: Allowance) -> 
 
 def _block_groups(n: int, m: int, seconds: float) -> list[int]:
     """How many groups of n rows, and of m columns: few first, then as many as time allows."""
+
+    def needed(count: int) -> float:
+        # About the time of the searches and proofs that are worth doing again with more groups.
+        iteration = PER_ENTRY * (min(count, n) + min(count, m)) ** 2
+        proof = BLOCK_PROOF * proof_seconds(2 * n + min(count, m))
+        return BLOCK_SEARCHES * (BLOCK_ITERATIONS * iteration + proof)
+
     *more, few = N_GROUPS
-    fitting = [count for count in more if _blocks_seconds(n, m, count) <= seconds]
+    fitting = [count for count in more if needed(count) <= seconds]
     sides = {count: 2 * n + min(count, m) for count in (few, *fitting[:1])}
     return [
         count
         for count, side in sides.items()
         if side <= LARGEST_MATRIX and has_room(PROOF_BYTES * side**2)
     ]
-
-
-def _blocks_seconds(n: int, m: int, count: int) -> float:
-    """About the time of the searches and proofs that are worth doing again with more groups."""
-    side, search = 2 * n + min(count, m), min(count, n) + min(count, m)
-    return BLOCK_SEARCHES * (
-        BLOCK_ITERATIONS * PER_ENTRY * search**2 + BLOCK_PROOF * proof_seconds(side)
-    )
 
 
 # What the certificates that may be asked for (`orthonmf.certificate.CERTIFICATES`) are made of.

@@ -24,9 +24,9 @@ from orthonmf.engine.points import Samples
 from orthonmf.rounding import growth, norm_from_above, round_down, round_up
 from orthonmf.typing import Array
 
-# Scales that are tried, powers of two in units of 1 / |Y|^2: first these, then the best one's
+# Scales that are tried, powers of two in units of 1 / |Y|^2: first these, then twice the best one's
 # neighbors. The bound is convex in the scale.
-FIRST_POWERS, LEAST_POWER, LARGEST_POWER = (6, 8, 10, 4), 0, 14
+FIRST_POWERS, NEIGHBORS, LEAST_POWER, LARGEST_POWER = (6, 8, 10, 4), (-1, 1), 0, 14
 ITERATIONS, PRECISION = 400, 1e-3  # the latter of the distance, for all that is done
 GRAM_COPIES = 40  # bytes for every entry of the matrices of a search and its proof
 
@@ -62,7 +62,8 @@ def unique_within(
     n, labels = len(heavy), labels[heavy]
     needed = 50 * PER_ENTRY * n * n + proof_seconds(n)
     fits = k < n <= LARGEST_MATRIX and has_room(GRAM_COPIES * n * n)
-    if not fits or needed > allowance.left or not _all_used(labels, scales[heavy], k):
+    used = np.unique(labels[(labels >= 0) & (scales[heavy] > 0)])
+    if not fits or needed > allowance.left or len(used) < k:
         return None
     gram = points.gram_of(heavy)
     answer = unit_columns(labels, scales[heavy].astype(np.float64), k)
@@ -70,28 +71,17 @@ def unique_within(
     captured = round_down(trace, inner_length + n) - squared_error - growth(4) * trace
     unit = math.ldexp(1.0, -math.frexp(trace)[1])
     tried: dict[int, float] = {}
-
-    def attempt(*powers: int) -> None:
-        for power in powers:
-            if power in tried or not LEAST_POWER <= power <= LARGEST_POWER:
-                continue
-            if needed <= allowance.left:  # none is left once something was cut short
+    for powers in (FIRST_POWERS, NEIGHBORS, NEIGHBORS):
+        best = min(tried, key=tried.__getitem__, default=0)
+        for power in (best + step for step in powers):
+            untried = power not in tried and LEAST_POWER <= power <= LARGEST_POWER
+            if untried and needed <= allowance.left:  # none is left once something was cut short
                 scale = math.ldexp(unit, power)
                 tried[power] = distance_from_above(
                     gram, answer, scale, captured, inner_length, allowance
                 )
-
-    attempt(*FIRST_POWERS)
-    for _ in range(2):
-        best = min(tried, key=tried.__getitem__, default=0)
-        attempt(best - 1, best + 1)
     distance = min(tried.values(), default=math.inf)
     return round_up(max(0.0, distance) / k, 2) if distance < 1.0 else None
-
-
-def _all_used(labels: Array, scales: Array, k: int) -> bool:
-    inside = labels >= 0
-    return bool((np.bincount(labels[inside], scales[inside] > 0, minlength=k) > 0).all())
 
 
 def unit_columns(labels: Array, scales: Array, k: int) -> Array:
