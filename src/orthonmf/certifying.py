@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,6 @@ from orthonmf.rounding import (
     round_down,
     round_up,
 )
-from orthonmf.typing import Array
 
 if TYPE_CHECKING:
     from orthonmf.bounds.allowance import Allowance
@@ -58,6 +57,7 @@ NEARLY_THE_SMALLEST = 1.003
 
 NO_DATA = "no data are held here; certify(X, method='svd') computes a certificate from them"
 NOTHING = "every lower bound tried is zero, so that no ratio can be claimed"
+OTHERS = "X or its weights (sample_weight must be given again) are others, or have changed"
 REMEDY = "fit again, or call certify(X, method='svd') with the data that were fitted"
 ZERO = replace(EXACT, method="X being zero wherever it has weight")
 EXACT_FIT = replace(EXACT, method="an exact fit")
@@ -117,11 +117,9 @@ class Evidence:
                     self.pending = None  # last: who sees no data finds the certificate
         return self.certificate
 
-    def compute(
-        self, result: Factorization, data: Data, method: str, seconds: float
-    ) -> Certificate:
+    def compute(self, result: Factorization, given: Pending) -> Certificate:
         """The certificate of a result, computed from data given now, and kept."""
-        proven = prove_from_data(Pending(data, method, seconds=seconds), result, read_given)
+        proven = prove_from_data(given, result, read_given)
         with self._lock:
             self.certificate, self.pending = proven, None
         return proven
@@ -141,18 +139,12 @@ def prove_from_data(
     with ExitStack() as around:
         if pending.verbose:
             around.enter_context(progress_lines())
-        interrupted = never
-        if pending.method == "tight":
-            interrupted = around.enter_context(note_interrupts())
+        noting = note_interrupts() if pending.method == "tight" else nullcontext(lambda: False)
+        interrupted = around.enter_context(noting)
         around.enter_context(one_blas_thread())
         matrix = read(pending.data, result)
         proven = prove(matrix, result, pending.method, pending.seconds, interrupted)
     return replace(proven, seconds=time.perf_counter() - started)
-
-
-def never() -> bool:
-    """No interrupt was noted."""
-    return False
 
 
 def read_again(data: Data, result: Factorization) -> Matrix:
@@ -184,7 +176,7 @@ def prove(
     result: Factorization,
     method: str,
     seconds: float = CERTIFICATE_SECONDS,
-    interrupted: Callable[[], bool] = never,
+    interrupted: Callable[[], bool] = lambda: False,
 ) -> Certificate:
     """What is proven about a factorization of a matrix, its bounds computed now.
 
@@ -293,7 +285,10 @@ def measure_error(matrix: Matrix, result: Factorization) -> Measured:
     error; else all entries are compared with the product.
     """
     expressed = matrix.express(result.components, result.orthogonal)
-    if _same_loadings(expressed, result):
+    pairs: list[tuple[Any, Any]] = [(expressed.dense, result.loadings)]
+    if result.labels is not None:
+        pairs = [(expressed.labels, result.labels), (expressed.scales, result.scales)]
+    if all(np.array_equal(now, before) for now, before in pairs):
         energies = matrix.energies_of(result.components, expressed)
         return Measured(*matrix.squared_error(result.components, expressed, energies))
     return Measured(matrix.residual(projection_of(result), result.components), direct=True)
@@ -304,13 +299,6 @@ def projection_of(result: Factorization) -> Projection:
     if result.labels is None:
         return Projection(result.loadings)
     return Projection(None, result.labels, result.scales, len(result.components))
-
-
-def _same_loadings(expressed: Projection, result: Factorization) -> bool:
-    pairs: list[tuple[Array | None, Array | None]] = [(expressed.dense, result.loadings)]
-    if result.labels is not None:
-        pairs = [(expressed.labels, result.labels), (expressed.scales, result.scales)]
-    return all(np.array_equal(now, before) for now, before in pairs)  # type: ignore[arg-type]
 
 
 def refuse_other_error(matrix: Matrix, result: Factorization, squared: float) -> None:
@@ -336,8 +324,7 @@ def refuse_other_error(matrix: Matrix, result: Factorization, squared: float) ->
     if not same:
         raise SourceChangedError(
             f"the error of the result on X, or the norm of X, is not what it was in the fit "
-            f"(relative squared error {error:.6g}, then {fitted:.6g}): X or its weights "
-            f"(sample_weight must be given again) are others, or have changed; {REMEDY}"
+            f"(relative squared error {error:.6g}, then {fitted:.6g}): {OTHERS}; {REMEDY}"
         )
 
 

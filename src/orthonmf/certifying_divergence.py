@@ -20,6 +20,7 @@ from orthonmf.certificate import DIVERGENCE, Certificate, state_promise
 from orthonmf.certifying import (
     EXACT_FIT,
     NOTHING,
+    OTHERS,
     REMEDY,
     ROUNDING_LEVEL,
     compare,
@@ -91,7 +92,6 @@ def _refuse_other_divergence(
     allowed = 4.0 * (matrix.amount(cost) - now)
     if not math.isfinite(now) or abs(now - fitted) > allowed:
         raise SourceChangedError(
-            f"the divergence of the result on X is {now:.6g}, and was {fitted:.6g} in the fit: X "
-            "or its weights (sample_weight must be given again) are others, or have changed; "
-            f"{REMEDY}"
+            f"the divergence of the result on X is {now:.6g}, and was {fitted:.6g} in the fit: "
+            f"{OTHERS}; {REMEDY}"
         )

@@ -10,7 +10,7 @@ from scipy.sparse import csc_array
 
 from orthonmf import views
 from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, Certificate, Promise
-from orthonmf.certifying import Evidence
+from orthonmf.certifying import Evidence, Pending
 from orthonmf.engine.loadings import one_per_row
 from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.inputs.data import Data, as_matrix
@@ -260,7 +260,7 @@ class Factorization:
         """
         name, limit = as_certificate(method, seconds, "method")
         given = Data(X, sample_weight, self.feature_weight, missing_values, n_jobs, max_memory)
-        return self.evidence.compute(self, given, str(name), limit)
+        return self.evidence.compute(self, Pending(given, str(name), seconds=limit))
 
     def refit(
         self,
@@ -318,19 +318,8 @@ class Factorization:
         """
         from orthonmf.stability.refits import refit
 
-        return refit(
-            self,
-            X,
-            n_refits,
-            resample,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            feature_groups=feature_groups,
-            sample_weight=sample_weight,
-            missing_values=missing_values,
-            max_memory=max_memory,
-            verbose=verbose,
-        )
+        data = Data(X, sample_weight, self.feature_weight, missing_values, n_jobs, max_memory)
+        return refit(self, data, n_refits, resample, random_state, feature_groups, verbose)
 
     def transform(self, X: Any, *, missing_values: Any = None, n_jobs: int | None = None) -> Any:
         """Loadings of new rows on these components, in closed form.

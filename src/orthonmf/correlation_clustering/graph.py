@@ -148,16 +148,13 @@ def _lists_edges(X: Any, binarize: float | None) -> bool:
     if _names_any(label for edge in X for label in edge[:2]):
         return True
     pairs = all(isinstance(edge, tuple) and len(edge) == 2 for edge in X)
-    return pairs and binarize is None and all(_is_whole(label) for edge in X for label in edge)
+    whole = (isinstance(i, Integral) and not isinstance(i, bool) for edge in X for i in edge)
+    return pairs and binarize is None and all(whole)
 
 
 def _names_any(labels: Iterable[Any]) -> bool:
     """Whether a label is no number; one that is missing does not tell."""
     return any(not isinstance(label, Number | np.bool_ | None) for label in labels)
-
-
-def _is_whole(label: Any) -> bool:
-    return isinstance(label, Integral) and not isinstance(label, bool)
 
 
 def _list_triples(edges: Any) -> list[Triple]:

@@ -168,18 +168,13 @@ def _draw_rounds(
         drawn = drawn[~contains(taken, drawn).any(axis=1)]
         others = contains(disagreements, drawn[:, 1:]).sum(axis=1)
         drawn = drawn[others <= others_allowed]
-        accepted = drawn[_are_first(drawn)]
+        # Those that are the first to contain each of their four entries.
+        _, first = np.unique(drawn, return_index=True)
+        accepted = drawn[np.bincount(first // 4, minlength=len(drawn)) == 4]
         packing = np.concatenate((packing, accepted))
         # A trickle in a large graph is not worth its rounds.
         fruitless = fruitless + 1 if len(accepted) * 100 <= min(draws, len(open_keys)) else 0
     return packing
-
-
-def _are_first(squares: Array) -> Array:
-    """Which squares are the first to contain each of their four entries."""
-    _, first = np.unique(squares, return_index=True)
-    claims = np.bincount(first // 4, minlength=len(squares))
-    return claims == 4
 
 
 def exchange_squares(
@@ -264,10 +259,6 @@ class BinaryEntries:
         self.by_column = transpose(matrix)
         self.keys = number_entries(matrix)
 
-    def are_ones(self, keys: Array) -> Array:
-        """Whether each entry is a one."""
-        return contains(self.keys, keys)
-
     def draw_bad_squares(self, keys: Array, rng: np.random.Generator) -> Array:
         """Draw one square through each entry; those that came out bad (p, 4), that entry first.
 
@@ -278,7 +269,7 @@ class BinaryEntries:
         m = self.shape[1]
         i, h = np.divmod(keys, m)
         # Shape 0 continues the path at both ends of the entry, 1 and 2 at one end twice.
-        shape = np.where(self.are_ones(keys), rng.integers(3, size=len(keys)), 0)
+        shape = np.where(contains(self.keys, keys), rng.integers(3, size=len(keys)), 0)
         j, g = _draw_ones(self.by_column, h, rng), _draw_ones(self.by_row, i, rng)
         further_g = _draw_ones(self.by_row, j, rng)
         further_j = _draw_ones(self.by_column, g, rng)
@@ -286,7 +277,7 @@ class BinaryEntries:
         corners = (i * m + h, i * m + g, j * m + h, j * m + g)
         proper = (j >= 0) & (g >= 0) & (i != j) & (h != g)
         squares = np.stack(corners, axis=1)[proper]
-        return squares[self.are_ones(squares).sum(axis=1) == 3]
+        return squares[contains(self.keys, squares).sum(axis=1) == 3]
 
 
 def contains(sorted_keys: Array, keys: Array) -> Array:

@@ -82,7 +82,10 @@ def cluster_graph(
     matrix = transpose(edges) if flipped else edges
     blocks = ALGORITHMS[algorithm](matrix, n_init, rng)
     disagreements = count_disagreements(matrix, blocks)
-    promise = _promise(algorithm, n_init)
+    # The smaller of what is known before the graph is seen; that of the paper always holds.
+    promise = Promise(CORRELATION_CLUSTERING_RATIO, "always")
+    if algorithm == "best" and n_init > 0:
+        promise = Promise(PIVOT_RATIO, "expected")
     certificate = _certify(matrix, blocks, disagreements, promise, rng)
     rows, columns, n_clusters = _number_clusters(blocks.transposed if flipped else blocks)
     return CorrelationClustering(rows, columns, n_clusters, disagreements, certificate)
@@ -100,8 +103,10 @@ def cluster_best(matrix: csr_array, n_init: int, rng: np.random.Generator) -> Bl
     for start in _starts(matrix, transposed, n_init, rng):
         candidates += [start, improve_blocks(matrix, transposed, start, rng)]
     best = choose_cheapest(matrix, candidates)
-    if _is_proven_quickly(matrix, best, rng):
-        return best
+    if matrix.nnz <= PROVEN_EDGES:
+        disagreements = find_disagreements(matrix, best)
+        if len(pack_greedily(matrix, disagreements, rng)) == len(disagreements):
+            return best
     for _ in range(n_init * min(KICKS, KICKED_EDGES // max(1, matrix.nnz))):
         kicked = open_blocks(matrix, free_vertices(best, rng), rng)
         kicked = improve_blocks(matrix, transposed, kicked, rng)
@@ -141,13 +146,6 @@ def _round_factorization(matrix: csr_array) -> Iterator[Blocks]:
     yield round_to_patterns(inside, blocks, choose_best_patterns(inside, blocks))
 
 
-def _promise(algorithm: str, n_init: int) -> Promise:
-    """The smaller of what is known before the graph is seen; that of the paper always holds."""
-    if algorithm == "best" and n_init > 0:
-        return Promise(PIVOT_RATIO, "expected")
-    return Promise(CORRELATION_CLUSTERING_RATIO, "always")
-
-
 def _certify(
     matrix: csr_array,
     blocks: Blocks,
@@ -170,14 +168,6 @@ def _certify(
         quantity="number of disagreements",
         seconds=time.perf_counter() - started,
     )
-
-
-def _is_proven_quickly(matrix: csr_array, blocks: Blocks, rng: np.random.Generator) -> bool:
-    """Whether a packing found in little time shows that no clustering has fewer disagreements."""
-    if matrix.nnz > PROVEN_EDGES:
-        return False
-    disagreements = find_disagreements(matrix, blocks)
-    return len(pack_greedily(matrix, disagreements, rng)) == len(disagreements)
 
 
 def _number_clusters(blocks: Blocks) -> tuple[Array, Array, int]:

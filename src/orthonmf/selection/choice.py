@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from orthonmf.extras import import_extra
-from orthonmf.selection.trial import Size, Trial, size_of
+from orthonmf.selection.trial import Size, Trial, sides_of, size_of
 
 # Halves that agree this closely to the best are taken to agree as well.
 LEEWAY = 0.05
@@ -217,13 +217,9 @@ def _fits(smaller: Any, pair: tuple[int, int]) -> bool:
 
 def _is_last(chosen: Size, candidates: tuple[Candidate, ...]) -> bool:
     """Whether no larger number was tried, or no larger one on a side of a pair."""
-    tried = [_sides(candidate.n_components) for candidate in candidates]
+    tried = [sides_of(candidate.n_components) for candidate in candidates]
     largest = [max(sides) for sides in zip(*tried, strict=True)]
-    return any(size == most for size, most in zip(_sides(chosen), largest, strict=True))
-
-
-def _sides(size: Size) -> tuple[int, ...]:
-    return size if isinstance(size, tuple) else (size,)
+    return any(size == most for size, most in zip(sides_of(chosen), largest, strict=True))
 
 
 def suggest(candidates: tuple[Candidate, ...]) -> tuple[Size, str]:

@@ -25,11 +25,14 @@ from orthonmf.vectors import unit_lengths
 Size = int | tuple[int, int]
 
 
+def sides_of(n_components: Size) -> tuple[int, ...]:
+    """The numbers of groups of a pair, or the one number of components."""
+    return n_components if isinstance(n_components, tuple) else (n_components,)
+
+
 def size_of(n_components: Size) -> tuple[int, ...]:
     """What candidates are sorted by: how many groups in all, then those of samples."""
-    if isinstance(n_components, tuple):
-        return sum(n_components), *n_components
-    return (n_components,)
+    return sum(sides_of(n_components)), *sides_of(n_components)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ def run_trial(
 
     ``data`` is an array or CSR array; the result depends on nothing but the arguments.
     """
-    sizes = n_components if isinstance(n_components, tuple) else (n_components,)
+    sizes = sides_of(n_components)
     rng = np.random.default_rng([entropy, *sizes, repetition])
 
     def fit(rows: Any, certificate: str | None = None) -> Factorization:

@@ -17,7 +17,7 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from orthonmf.certifying import measure_error, read_given, refuse_other_error
+from orthonmf.certifying import OTHERS, measure_error, read_given, refuse_other_error
 from orthonmf.engine.copies_for_refits import can_be_scaled, is_small, scaled_copy
 from orthonmf.engine.executors import available_cores, one_blas_thread
 from orthonmf.engine.losses import FROBENIUS, LOSSES
@@ -46,19 +46,14 @@ FEWEST_REFITS = 2  # the agreement is that of pairs
 
 def refit(
     result: Factorization,
-    X: Any,
-    n_refits: int = 20,
-    resample: str | None = "coordinates",
-    *,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-    feature_groups: Any = None,
-    sample_weight: Any = None,
-    missing_values: Any = None,
-    max_memory: int | str | None = None,
-    verbose: int = 0,
+    data: Data,
+    n_refits: int,
+    resample: str | None,
+    random_state: Any,
+    feature_groups: Any,
+    verbose: int,
 ) -> Stability:
-    """What ``Factorization.refit`` does and describes."""
+    """What ``Factorization.refit`` does and describes; ``data`` are those that were fitted."""
     count = as_n_components(n_refits, "n_refits", least=FEWEST_REFITS)
     as_choice(resample, RESAMPLES, "resample")
     if result.fit_options is None:
@@ -67,12 +62,11 @@ def refit(
             "of labels, with a function as k-means, or saved by an older version; fit again with "
             "orthonmf.factorize"
         )
-    workers = as_n_jobs(n_jobs) or available_cores()
+    workers = as_n_jobs(data.n_jobs) or available_cores()
     entropy = as_seed(random_state)
     if entropy is None:
         entropy = int(as_generator(random_state).integers(2**63))
     with one_blas_thread():
-        data = Data(X, sample_weight, result.feature_weight, missing_values, n_jobs, max_memory)
         matrix = read_given(data, result)
         if not matrix.total > 0:
             raise InvalidInputError("X is zero everywhere: there are no groups to get again")
@@ -101,9 +95,8 @@ def refuse_other_data(matrix: Matrix, result: Factorization) -> None:
     if not abs(error - result.relative_error) <= NEAR:
         raise SourceChangedError(
             f"the error of the result on X is not what it was in the fit ({loss.error} "
-            f"{error:.6g}, then {result.relative_error:.6g}): X or its weights (sample_weight "
-            "must be given again) are others, or have changed; fit again, or pass the data that "
-            "were fitted"
+            f"{error:.6g}, then {result.relative_error:.6g}): {OTHERS}; fit again, or pass the "
+            "data that were fitted"
         )
 
 
