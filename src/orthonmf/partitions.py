@@ -123,11 +123,7 @@ def certify(
             raise InvalidInputError(error.problem, COMPLETE) from None
         n, m = matrix.shape
         sides = [read_labels(labels, n, "labels"), read_labels(feature_labels, m, "feature_labels")]
-        if _two_numbers(n_components):
-            allowed = as_sizes(n_components, orthogonal)
-            fitted = _refit_groups(matrix, sides, allowed, beta_loss)
-        else:
-            fitted = _refit_blocks(matrix, sides, orthogonal, n_components, beta_loss)
+        fitted = _refit(matrix, sides, orthogonal, n_components, beta_loss)
         weights = as_weights(feature_weight, m, "feature_weight")
         taken = time.perf_counter() - started
         rows, columns = names_of(X)
@@ -154,66 +150,53 @@ def _two_numbers(n_components: Any) -> bool:
     return isinstance(n_components, tuple | list)
 
 
-def _refit_blocks(
+def _refit(
     matrix: Matrix,
     sides: list[list[str] | None],
     orthogonal: str,
     n_components: Any,
     beta_loss: str,
 ) -> Factorization:
-    """Groups of one side, or of both, where a label means the same on either."""
-    named = [_named(labels) for labels in sides if labels is not None]
-    # A block needs rows and columns, but a group that only one side names was asked for, too.
-    names = [name for name in named[0] if all(name in other for other in named)]
-    n_named = len(set().union(*named))
-    row_groups, column_groups = (
-        None if labels is None else _number(labels, names) for labels in sides
-    )
-    allowed = n_named if n_components is None else as_n_components(n_components)
-    _refuse_too_many(n_named, allowed, "n_components")
-    options = _options(beta_loss, orthogonal, max(1, allowed), len(names))
-    if beta_loss != FROBENIUS:
-        return refit_profiles(matrix, row_groups, column_groups, options)
-    if matrix.total > 0 and names:
-        return refit_partition(matrix, row_groups, column_groups, options)
-    nothing = None if row_groups is None else np.full_like(row_groups, -1)
-    return publish_labels(matrix, nothing, solve_zero(matrix, GIVEN), options)
-
-
-def _refit_groups(
-    matrix: Matrix, sides: list[list[str] | None], allowed: Any, beta_loss: str
-) -> Factorization:
-    """Groups of rows and groups of columns with a core between them."""
-    names = [_named(labels) for labels in sides]
-    labels, feature_labels = (
-        _number(labels or [], used) for labels, used in zip(sides, names, strict=True)
-    )
-    for used, most, side in zip(names, allowed, ("rows", "columns"), strict=True):
-        _refuse_too_many(len(used), most, f"the number of groups of {side}")
-    options = _options(beta_loss, "both", allowed, len(names[0]), len(names[1]))
-    if beta_loss != FROBENIUS:
-        return refit_profiles(matrix, labels, feature_labels, options)
-    if matrix.total > 0 and all(names):
-        return refit_groups(matrix, labels, feature_labels, options)
-    return publish_labels(matrix, np.full_like(labels, -1), solve_zero(matrix, GIVEN), options)
-
-
-def _refuse_too_many(named: int, allowed: int, what: str) -> None:
-    if allowed < named:
-        raise InvalidInputError(f"the labels name {named} groups, but {what} is {allowed}")
-
-
-def _options(
-    beta_loss: str, orthogonal: str, allowed: int | tuple[int, int], used: int, n_groups: int = 0
-) -> Options:
-    return Options(
-        asked=allowed,
-        n_components=used,
+    """Groups of one side, of both with a core between them, or blocks: a label means the same."""
+    named = [_named(labels) for labels in sides]
+    names, n_groups = named, len(named[1])
+    asked: Any
+    if _two_numbers(n_components):
+        asked = as_sizes(n_components, orthogonal)
+        for used, most, side in zip(named, asked, ("rows", "columns"), strict=True):
+            _refuse_too_many(len(used), most, f"the number of groups of {side}")
+    else:
+        # A block needs rows and columns, but a group that only one side names was asked for, too.
+        given = [used for used, labels in zip(named, sides, strict=True) if labels is not None]
+        shared = [name for name in given[0] if all(name in other for other in given)]
+        names, n_groups, n_named = [shared, shared], 0, len(set().union(*given))
+        asked = n_named if n_components is None else as_n_components(n_components)
+        _refuse_too_many(n_named, asked, "n_components")
+        asked = max(1, asked)
+    options = Options(
+        asked=asked,
+        n_components=len(names[0]),
         n_groups=n_groups,
         orthogonal=orthogonal,
         beta_loss=beta_loss,
         rng=np.random.default_rng(0),
     )
+    rows, columns = (
+        None if labels is None else _number(labels, used)
+        for labels, used in zip(sides, names, strict=True)
+    )
+    if beta_loss != FROBENIUS:
+        return refit_profiles(matrix, rows, columns, options)
+    if matrix.total > 0 and all(names):
+        fit: Any = refit_groups if isinstance(asked, tuple) else refit_partition
+        return cast(Factorization, fit(matrix, rows, columns, options))
+    nothing = None if rows is None else np.full_like(rows, -1)
+    return publish_labels(matrix, nothing, solve_zero(matrix, GIVEN), options)
+
+
+def _refuse_too_many(named: int, allowed: int, what: str) -> None:
+    if allowed < named:
+        raise InvalidInputError(f"the labels name {named} groups, but {what} is {allowed}")
 
 
 def read_labels(given: Any, count: int, name: str) -> list[str] | None:

@@ -28,6 +28,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from orthonmf.bounds.all_pairs import HUGE, raise_matrix
 from orthonmf.bounds.allowance import Allowance, proof_seconds
@@ -186,21 +187,16 @@ def make_side(X: Any, outer_gram: Array, n_groups: int) -> Side | None:
     added, sizes, _ = np.linalg.svd(rest, full_matrices=False)
     added = added[:, sizes > 1e-3]
     # Coordinates of the search: groups of rows, of columns, extra ones of rows, of columns.
-    across, along = rows.shape[1], added.shape[1]
-    basis = np.zeros((len(matrix), across + p + along + len(extra)))
-    basis[:n, :across] = rows
-    basis[n : n + p, across : across + p] = np.eye(p)
-    basis[:n, across + p : across + p + along] = added
-    vectors = np.eye(p + len(extra))[:, p:]
-    basis[n:, across + p + along :] = start_of_proof(vectors, reduced, extra)
+    of_rows = np.hstack([rows, added])
+    of_columns = start_of_proof(np.eye(p + len(extra)), reduced, extra)
+    across, q = rows.shape[1], of_rows.shape[1]
+    order = np.r_[:across, q : q + p, across:q, q + p : q + p + len(extra)]
+    basis = block_diag(of_rows, of_columns)
     halves = np.vstack([reduced.sums, extra]).T  # X B and X C, (n, p + r)
-    both = np.hstack([rows, added]).T @ halves
-    q = basis.shape[1]
-    small = np.zeros((q, q))
-    of_rows = np.r_[0:across, across + p : across + p + along]
-    of_columns = np.r_[across : across + p, across + p + along : q]
-    small[np.ix_(of_rows, of_columns)] = both
-    small[np.ix_(of_columns, of_rows)] = both.T
+    small = np.zeros((basis.shape[1], basis.shape[1]))
+    small[:q, q:] = of_rows.T @ halves
+    small[q:, :q] = small[:q, q:].T
+    small, basis = small[np.ix_(order, order)], np.ascontiguousarray(basis[:, order])
     return Side(matrix, n + p, e, rows, small, across + p, basis)
 
 
