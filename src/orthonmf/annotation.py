@@ -107,11 +107,8 @@ def parts_of(
     of_samples: dict[str, Any] = {key: as_categories(strongest(result))}
     settings = _settings(result)
     if stability is not None:
-        settings |= {
-            "n_refits": stability.n_refits,
-            "agreement": stability.agreement,
-            "exchange": stability.exchange,
-        }
+        told = ("n_refits", "agreement", "exchange")
+        settings |= {name: getattr(stability, name) for name in told}
         if stability.certainty is not None:
             of_samples[f"{key}_certainty"] = stability.certainty
         if stability.feature_certainty is not None:

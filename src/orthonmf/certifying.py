@@ -185,36 +185,31 @@ def prove(
     SourceChangedError
         When the cost on this matrix is not that of the fit, up to rounding.
     """
-    from orthonmf.bounds.table import certificate_bytes
+    from orthonmf.bounds.table import Case, certificate_bytes
 
     announce("lower bound")
     needed = certificate_bytes(matrix.shape)
     refuse_beyond_memory(needed, "the certificate", "the factorization stands without it")
+    asked = result.orthogonal, result.n_components
+    case = Case(matrix, *asked, seconds=seconds, interrupted=interrupted)
     if result.beta_loss == FROBENIUS:
-        proven = prove_error(matrix, result, method, seconds, interrupted)
-    else:
-        from orthonmf.certifying_divergence import prove_divergence
+        return tell_zero_rows(prove_error(case, result, method), matrix)
+    from orthonmf.certifying_divergence import prove_divergence
 
-        proven = prove_divergence(matrix, result, method, seconds, interrupted)
-    return tell_zero_rows(proven, matrix)
+    return tell_zero_rows(prove_divergence(case, result, method), matrix)
 
 
-def prove_error(
-    matrix: Matrix,
-    result: Factorization,
-    method: str,
-    seconds: float,
-    interrupted: Callable[[], bool],
-) -> Certificate:
+def prove_error(case: Case, result: Factorization, method: str) -> Certificate:
     """The certificate of the squared error on the numbers that are read now.
 
     ``ratio`` compares an upper bound on it, rounding included, with the best lower bound on the
     error of every factorization.
     """
     from orthonmf.bounds.allowance import Allowance
-    from orthonmf.bounds.table import Case, find_bounds
+    from orthonmf.bounds.table import find_bounds
     from orthonmf.exact_fit import fits_exactly
 
+    matrix = case.matrix
     measured = measure_error(matrix, result)
     refuse_other_error(matrix, result, measured.squared)
     if not matrix.complete:  # the bounds hold for complete matrices only
@@ -225,11 +220,10 @@ def prove_error(
     if measured.squared == 0 and fits_exactly(matrix, result):
         return EXACT_FIT
     started = time.perf_counter()
-    asked = result.orthogonal, result.n_components
-    case = Case(matrix, *asked, measured.squared, seconds=seconds, interrupted=interrupted)
-    proven = conclude(matrix, result, measured, *find_bounds(case, method))
+    bounds = find_bounds(replace(case, cost=measured.squared), method)
+    proven = conclude(matrix, result, measured, *bounds)
     if method == "tight" and proven.ratio is not None and proven.ratio < NEARLY_THE_SMALLEST:
-        left = Allowance(seconds - (time.perf_counter() - started), interrupted)
+        left = Allowance(case.seconds - (time.perf_counter() - started), case.interrupted)
         squared = bound_error(matrix, result, measured)
         proven = replace(proven, unique_within=_find_unique(case, result, squared, left))
     return proven

@@ -7,7 +7,6 @@ factors and the information that rows hold about columns, all of the same number
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 from orthonmf.bounds.divergence import (
@@ -41,13 +40,7 @@ WHAT = "the certificate", "the factorization stands without it"
 INDEPENDENT = "rows and columns have nothing in common, up to rounding: nothing can be lost"
 
 
-def prove_divergence(
-    matrix: Matrix,
-    result: Factorization,
-    method: str,
-    seconds: float,
-    interrupted: Callable[[], bool],
-) -> Certificate:
+def prove_divergence(case: Case, result: Factorization, method: str) -> Certificate:
     """The certificate of a result, of its divergence on the numbers that are read now.
 
     ``lower_bound`` and ``upper_bound`` are shares of the information that a single component
@@ -58,6 +51,7 @@ def prove_divergence(
     SourceChangedError
         When the divergence on this matrix is not that of the fit, up to rounding.
     """
+    matrix = case.matrix
     refuse_beyond_memory(ENTRY_BYTES * matrix.n_entries, *WHAT)
     counts = read_counts(matrix)
     promised = replace(state_promise(result.promise), quantity=DIVERGENCE)
@@ -75,9 +69,8 @@ def prove_divergence(
     whole = low - unsure, high + unsure
     if not whole[0] > level:
         return replace(promised, reason=INDEPENDENT if measured <= level else NOTHING)
-    asked, labels = (result.orthogonal, result.n_components), (result.labels, result.feature_labels)
-    case = Case(matrix, *asked, measured, seconds=seconds, interrupted=interrupted)
-    case = replace(case, counts=counts, unsure=unsure, labels=labels)
+    labels = result.labels, result.feature_labels
+    case = replace(case, cost=measured, counts=counts, unsure=unsure, labels=labels)
     best = strongest(find_bounds(case, method)[0])
     if not best.value > 0 and measured > level:
         return replace(promised, reason=NOTHING)

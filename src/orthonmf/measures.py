@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from orthonmf.engine.segments import slices
 from orthonmf.inputs.sparse import as_checked_csr
 from orthonmf.typing import Array
 from orthonmf.vectors import divide
@@ -170,6 +171,5 @@ def _squared_residual(M: Any, A: Array, W: Array) -> float:
         expanded = float(squared_norm - 2 * products + np.vdot(A.T @ A, W @ W.T))
         if expanded > CANCELLATION * squared_norm:
             return expanded
-    step = max(1, BLOCK_ENTRIES // max(1, M.shape[1]))
-    blocks = (slice(start, start + step) for start in range(0, M.shape[0], step))
+    blocks = slices(M.shape[0], BLOCK_ENTRIES // max(1, M.shape[1]))
     return sum(_squared_norm(_dense(M[rows]) - A[rows] @ W) for rows in blocks)

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from orthonmf.certificate import CERTIFICATE_SECONDS, Promise
+from orthonmf.certifying import Pending
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.engine.matrix import Matrix
@@ -135,14 +136,7 @@ def certify(
             feature_names=columns,
             seconds=taken,
         )
-    result.certify(
-        X,
-        str(name),
-        seconds=limit,
-        sample_weight=sample_weight,
-        n_jobs=n_jobs,
-        max_memory=max_memory,
-    )
+    result.evidence.compute(result, Pending(data, str(name), seconds=limit))
     return result
 
 

@@ -83,7 +83,7 @@ class Case:
     matrix: Matrix
     orthogonal: str
     n_components: int | tuple[int, int]
-    cost: float  # of the answer in hand
+    cost: float = math.inf  # of the answer in hand
     # Groups and batches of points are drawn from one seed: the same data give the same bound.
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     best: float = 0.0  # the largest bound so far
