@@ -180,7 +180,7 @@ class _BlasLimit:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._users = 0
         self._libraries: list[Any] = []  # found once: that takes milliseconds
         self._before: list[int] = []
@@ -196,22 +196,19 @@ class _BlasLimit:
             try:
                 self._set([1] * len(self._libraries))
             except BaseException:
-                self._leave()
+                self.leave()
                 raise
 
     def leave(self) -> None:
         with self._lock:
-            self._leave()
-
-    def _leave(self) -> None:
-        self._users -= 1
-        if self._users == 0:
-            self._set(self._before)
-            self._give_up_control()
+            self._users -= 1
+            if self._users == 0:
+                self._set(self._before)
+                self._give_up_control()
 
     def end_in_child(self) -> None:
         """After a fork no thread of the parent goes on here, and its limit is not ours."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         if self._users > 0:
             self._set(self._before)
             self._give_up_control()

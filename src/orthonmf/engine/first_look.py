@@ -146,8 +146,7 @@ def _look(
     scanned: Scan,
 ) -> tuple[float, Scan]:
     """One read in the units and with the weights of a scan: the largest entry, and the scan."""
-    row_squares = source.kernel.room((source.shape[0],))
-    column_squares = np.zeros(source.shape[1]) if columns else None
+    row_squares, column_squares = source.kernel.room(source.shape[:1]), np.zeros(source.shape[1])
     offenses: list[tuple[int, int, float]] = []
     underflown: list[Array] = []
     largest = 0.0
@@ -157,7 +156,7 @@ def _look(
         looked, light, of_columns = block
         row_squares[rows] = looked.row_squares
         underflown.append(rows.start + light)
-        if column_squares is not None:
+        if columns:
             with np.errstate(all="ignore"):
                 column_squares += on_host(of_columns)
         largest = max(largest, looked.largest)
@@ -170,9 +169,9 @@ def _look(
     shared = {"columns": columns, "column_weights": column_weights}
     by_row = {"row_weights": scanned.row_weights}
     executor.fold(source, Work(look_block, shared, by_row, scanned.exponent, prepare), absorb)
-    if column_squares is not None and column_weights is not None:
+    if column_weights is not None:
         with np.errstate(all="ignore"):
-            column_squares = column_squares * column_weights
+            column_squares *= column_weights
     light = np.concatenate(underflown)
     if len(light):
         row_squares[light] = 0.0
@@ -180,7 +179,7 @@ def _look(
         scanned,
         offense=offenses[0] if offenses else None,
         row_squares=row_squares,
-        column_squares=column_squares,
+        column_squares=column_squares if columns else None,
         underflown=light,
     )
 

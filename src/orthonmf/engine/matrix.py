@@ -32,13 +32,7 @@ from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.loadings import Metric, Projection, metric_of
 from orthonmf.engine.placement import on_host
 from orthonmf.engine.segments import slices
-from orthonmf.engine.sources import (
-    Source,
-    in_memory,
-    normalize,
-    stack,
-    to_dense,
-)
+from orthonmf.engine.sources import Source, in_memory, normalize, stack, to_dense
 from orthonmf.errors import InvalidInputError, ScaleOverflowError
 from orthonmf.typing import Array
 from orthonmf.vectors import by_value, divide

@@ -81,9 +81,8 @@ def sweep_block(
     products = kernel.multiply_directions(rows, directions)
     labels = products[:, :k].argmax(axis=1)
     labels[products[:, k] <= 0] = -1
-    pooled = np.zeros((k, rows.shape[1]))
-    if pool:
-        pooled = pool_block(kernel, rows, k, labels, row_weights)
+    nothing = np.zeros((k, rows.shape[1]))
+    pooled = pool_block(kernel, rows, k, labels, row_weights) if pool else nothing
     return labels, products[:, k + 1], pooled
 
 
@@ -263,20 +262,21 @@ def loss_block(
     counts: Counts,
     profiles: Array,
     shares: Array,
-    feature_labels: Array | None,
+    feature_labels: Any,
     row_sums: Array,
     weights: Array,
-    labels: Array | None = None,
-    scales: Array | None = None,
-    loadings: Array | None = None,
+    labels: Any = None,
+    scales: Any = None,
+    loadings: Any = None,
 ) -> tuple[Array, Array]:
-    """(b,) ``sum x ln(x / fitted)`` of every row, and ``sum x ln(x / (r c / N))``."""
+    """(b,) ``sum x ln(x / fitted)`` of every row, and ``sum x ln(x / (r c / N))``.
+
+    Rows are fitted by their labels and scales, or, by their loadings, with labels of the columns.
+    """
     x, columns, owners = counts.rows.data, counts.rows.indices, counts.owners
-    if labels is not None and scales is not None:
+    if labels is not None:
         component, loading = labels[owners], scales[owners]
     else:
-        assert feature_labels is not None
-        assert loadings is not None
         component = feature_labels[columns]
         loading = loadings[owners, component]
     fitted = np.where(component >= 0, weights[owners] * loading * profiles[component, columns], 0)

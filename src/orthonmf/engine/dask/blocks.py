@@ -36,10 +36,8 @@ class ExpectedBlock:
     def read(self, computed: Any) -> Array | csr_array:
         """The rows that Dask has computed, C-ordered or CSR, aligned, in the working dtype."""
         place = f"rows {self.rows.start}:{self.rows.stop} of X"
-        shape, promised = (
-            getattr(computed, "shape", None),
-            (self.rows.stop - self.rows.start, self.n_columns),
-        )
+        shape = getattr(computed, "shape", None)
+        promised = (self.rows.stop - self.rows.start, self.n_columns)
         if shape != promised:
             raise InvalidInputError(
                 f"{place} have shape {shape}, but the chunks of X promise {promised}; see "
