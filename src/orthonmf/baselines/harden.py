@@ -104,8 +104,6 @@ def _pair(factors: Iterate) -> tuple[Array, Array]:
     A, W = factors.A, factors.W
     if factors.S is None:
         return A, W
-    energy = (
-        factors.S * np.linalg.norm(A, axis=0)[:, None] * np.linalg.norm(W, axis=1)[None, :]
-    ) ** 2
+    energy = (factors.S * np.linalg.norm(A, axis=0)[:, None] * np.linalg.norm(W, axis=1)) ** 2
     _, partner = linear_sum_assignment(energy, maximize=True)
     return A, W[partner]

@@ -20,6 +20,7 @@ from scipy.sparse import csr_array, vstack
 from orthonmf.engine.executors import Absorb, Threads
 from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.interface import Kernel
+from orthonmf.engine.kernels.sparse import with_values
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
 from orthonmf.engine.points import Samples
@@ -60,8 +61,7 @@ class Counts:
 
     def sum_entries(self, values: Array) -> Array:
         """(n,) sums over the entries of every row of values, one for each that is stored."""
-        with_values = csr_array((values, self.rows.indices, self.rows.indptr), shape=self.shape)
-        return np.asarray(with_values.sum(axis=1)).ravel()
+        return np.asarray(with_values(self.rows, values).sum(axis=1)).ravel()
 
     @cached_property
     def row_entropies(self) -> Array:
@@ -110,9 +110,8 @@ class Counts:
 
     def points(self, values: Array) -> Samples:
         """The rows with other values, one for each that is stored, as points."""
-        rows = csr_array((values, self.rows.indices, self.rows.indptr), shape=self.shape)
         scanned = Scan(None, self.sum_entries(np.square(values)))
-        return Samples(Matrix(in_memory(rows), Threads(), scanned))
+        return Samples(Matrix(in_memory(with_values(self.rows, values)), Threads(), scanned))
 
     def part(self, rows: Array | slice) -> Counts:
         """Some rows by themselves."""

@@ -1,10 +1,5 @@
 """Points: the rows, or the columns, of a matrix as weighted points, told apart by their directions.
 
-Three properties say what can be done with points besides passes over all of them; each is the same
-points where it can, else None: `draws` (fetch some, and meet them with all: not on a cluster),
-`on_host` (a sweep leaves all labels here: neither on a cluster nor on a device), `access` (single
-ones cost next to nothing: in memory).
-
 Everything above the engine is written against this class, so every algorithm runs over samples
 and over features, dense or sparse, without knowing which. `Samples` are the rows, and
 `TransposedColumns` columns where they can be had as rows; `StreamedColumns` are read with the rows.
@@ -106,19 +101,21 @@ class Points(ABC):
         cosines = np.minimum(divide(sweep.products, sweep.lengths), 1.0)
         return self.weights * (1.0 - np.square(cosines))
 
+    # What can be done with points besides passes over all of them: each the same points, or None.
+
     @property
     def draws(self) -> Samples | None:
-        """The same points, where fetching some and meeting them with all costs less than a read."""
+        """Where fetching some and meeting them with all costs less than a read: on no cluster."""
         return None
 
     @property
     def on_host(self) -> Samples | None:
-        """The same points, where a sweep leaves the labels of all of them on the host."""
+        """Where a sweep leaves all labels on the host: on no cluster and no device."""
         return None
 
     @property
     def access(self) -> Samples | None:
-        """The same points, where they are in memory and single ones cost next to nothing."""
+        """Where single ones cost next to nothing: in memory."""
         return None
 
     @abstractmethod

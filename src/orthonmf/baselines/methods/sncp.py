@@ -27,9 +27,8 @@ def step_W(M: Matrix, A: Array, W: Array, penalty: float) -> Array:
 def step_A(M: Matrix, A: Array, W: Array) -> Array:
     """Make one proximal gradient step of A on 1/2 |M - AW|^2, which cannot raise it."""
     hessian = W @ W.T
-    return np.maximum(
-        A - (A @ hessian - M @ W.T) / (STEP_SHARE * np.linalg.eigvalsh(hessian)[-1]), 0.0
-    )
+    slope = STEP_SHARE * np.linalg.eigvalsh(hessian)[-1]
+    return np.maximum(A - (A @ hessian - M @ W.T) / slope, 0.0)
 
 
 def overlap(W: Array) -> float:
