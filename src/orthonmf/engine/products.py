@@ -8,7 +8,7 @@ import numpy as np
 
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.typing import Array
-from orthonmf.vectors import divide
+from orthonmf.vectors import divide, square_lengths
 
 # Products per second of one core, to the factor of two that a choice needs.
 DENSE_PER_SECOND = 1.2e10
@@ -22,15 +22,11 @@ class Products:
     with it is two with the coordinates (s, m), which takes less time.
     """
 
-    def __init__(self, gram: Array | None = None, rows: Array | None = None) -> None:
+    def __init__(self, gram: Any = None, rows: Any = None) -> None:
         """Of one of the two: the Gram matrix, or the points as dense rows."""
-        assert (gram is None) != (rows is None)
         self._gram, self._rows = gram, rows
-        if gram is not None:
-            self.dtype, energies = gram.dtype, np.diag(gram)
-        else:
-            assert rows is not None
-            self.dtype, energies = rows.dtype, np.einsum("sh,sh->s", rows, rows)
+        self.dtype = rows.dtype if gram is None else gram.dtype
+        energies = square_lengths(rows) if gram is None else np.diag(gram)
         self.energies = energies.astype(np.float64)  # (s,) squared lengths of the points
         lengths = np.sqrt(energies)
         # (s,) what brings a point to length one; 0 for points of length 0
@@ -45,8 +41,7 @@ class Products:
     def columns(self, picks: Array) -> Array:
         """Columns (s, c) of G at the positions (c,)."""
         if self._rows is None:
-            assert self._gram is not None
-            return self._gram[:, picks]
+            return np.asarray(self._gram[:, picks])
         return np.asarray(self._rows @ self._rows[picks].T)
 
     def unit_columns(self, picks: Array) -> Array:

@@ -237,12 +237,11 @@ class TensorKernel(Kernel[Any]):
         vectors = self._tensor(components, torch.float64)
         factors = self._tensor(column_factors, torch.float64)
         labels, scales = self._tensor(fitted.labels), self._tensor(fitted.scales)
-        if labels is not None:
-            if self._is_fused(rows):
-                return DeviceArray(self._fused.residual(rows, labels, scales, vectors, factors))
-        else:
+        if labels is None:
             refuse_emulation()
-            dense = self._tensor(fitted.dense, torch.float64)
+        elif self._is_fused(rows):
+            return DeviceArray(self._fused.residual(rows, labels, scales, vectors, factors))
+        dense = self._tensor(fitted.dense, torch.float64)
         squares = rows.new_empty(rows.shape[0], dtype=torch.float64)
         for some in self._pieces(rows):
             if labels is not None:

@@ -47,9 +47,7 @@ class TensorSource(Source):
         self._tensor = tensor.detach()
         self.shape = (int(tensor.shape[0]), int(tensor.shape[1]))
         self.n_entries = self.shape[0] * self.shape[1]
-        self.dtype = np.dtype(np.float64)
-        if tensor.dtype in OF_TORCH:
-            self.dtype = working_dtype(OF_TORCH[tensor.dtype])
+        self.dtype = working_dtype(OF_TORCH.get(tensor.dtype, np.dtype(np.float64)))
         self._dtype = DTYPES[self.dtype]
         self.boundaries = device_boundaries(*self.shape)
         self.kernel = kernel or kernel_on(tensor.device)
