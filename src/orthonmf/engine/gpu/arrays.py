@@ -124,6 +124,10 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         wanted = None if dtype is None else DTYPES[np.dtype(dtype)]
         return _reduced(self.tensor.sum(dim=axis, dtype=wanted), axis)
 
+    def mean(self) -> Any:
+        """Of all entries, on the host."""
+        return self.sum() / self.tensor.numel()
+
     def max(self, axis: int | None = None, initial: float | None = None) -> Any:
         """The largest along an axis, or of all: of nothing, and at least, the initial value."""
         if axis is not None:
