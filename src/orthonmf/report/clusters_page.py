@@ -17,13 +17,13 @@ from orthonmf.factorization import Factorization
 from orthonmf.report.findings import find
 from orthonmf.report.page import render
 from orthonmf.report.pictures import pictures
-from orthonmf.report.story import Story, count
+from orthonmf.report.story import Story
 from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 # Smaller clusters than the first so many are counted, and drawn as if they were none.
 MOST_CLUSTERS = 60
 MOST_NAMES = 8
-LINKS = (("Clusters", "#overview"), ("Matrix", "#matrix"), ("Find", "#find"), ("Proof", "#proven"))
 
 
 def clusters_page(
@@ -31,27 +31,21 @@ def clusters_page(
 ) -> str:
     """Write what a model found in a graph as HTML; ``edges`` (n, m) is the 0/1 matrix."""
     result = as_factorization(model, edges)
-    rows: Any = model.row_names_
-    columns: Any = model.column_names_
-    findings = find(edges, result)
-    story = Story(result, findings, source, rows, columns, version=version, part="cluster")
-    (n, m), n_clusters = story.shape, len(model.rows_)
-    alone_rows, alone_columns = (
-        int((labels >= n_clusters).sum()) for labels in (model.row_labels_, model.column_labels_)
-    )
+    names: tuple[Any, Any] = model.row_names_, model.column_names_
+    story = Story(result, find(edges, result), source, *names, version=version, part="cluster")
+    n_clusters = len(model.rows_)
     return render(
         "clusters.html",
         title=f"{source}: {n_clusters} clusters",
-        links=LINKS,
         story=story,
-        headline=f"{count(n_clusters, 'cluster')} with "
-        f"{count(model.disagreements_, 'disagreement')} in {source}",
-        lead=f"{n:,} rows \N{MULTIPLICATION SIGN} {m:,} columns, {int(edges.sum()):,} "
-        "edges. A disagreement is an edge between clusters or a missing edge inside one. In no "
-        f"cluster: {alone_rows:,} rows and {alone_columns:,} columns.",
+        model=model,
+        n_edges=int(edges.sum()),
+        alone=[
+            np.count_nonzero(labels >= n_clusters)
+            for labels in (model.row_labels_, model.column_labels_)
+        ],
         clusters=[_about(edges, story, at) for at in range(result.n_components_found)],
         n_more=n_clusters - result.n_components_found,
-        certificate=model.certificate_,
         **pictures(story, story.part),
     )
 
@@ -63,20 +57,17 @@ def as_factorization(model: BipartiteCorrelationClustering, edges: Any) -> Facto
         np.where(labels < k, labels, -1).astype(np.int32)
         for labels in (model.row_labels_, model.column_labels_)
     )
-    widths = np.bincount(columns[columns >= 0], minlength=k).astype(np.float64)
-    components = np.zeros((k, len(columns)))
-    inside = np.flatnonzero(columns >= 0)
-    components[columns[inside], inside] = 1.0 / np.sqrt(widths[columns[inside]])
-    scales = np.where(rows >= 0, np.sqrt(np.append(widths, 0.0)[rows]), 0.0)
+    roots = np.append(np.sqrt(np.bincount(columns[columns >= 0], minlength=k)), 0.0)
+    weights, scales = divide(np.ones(k + 1), roots)[columns], roots[rows]  # the last of none
     return Factorization(
         orthogonal="both",
         n_components=k,
-        components=components,
+        components=one_per_row(columns, weights, k).T.toarray(),
         loadings=one_per_row(rows, scales, k),
         labels=rows,
         scales=scales,
         feature_labels=columns,
-        feature_scales=components.max(axis=0, initial=0.0),
+        feature_scales=weights,
         error=float(np.sqrt(model.disagreements_)),
         relative_squared_error=model.disagreements_ / max(1, int(edges.sum())),
     )

@@ -31,43 +31,29 @@ SIDE = 480  # of the map of rows
 BINS = 20  # of the histogram of shares
 MOST_LINES, MOST_CSV = 50_000, 750_000  # lines and bytes of a table that a page carries
 STYLES = ("first", "second", "third", "fourth")  # of the lines of a chart
-LINKS = (
-    ("Overview", "#overview"),
-    ("Matrix", "#matrix"),
-    ("Find", "#find"),
-    ("Components", "#components"),
-    ("Not captured", "#missed"),
-    ("Proof", "#proven"),
-    ("Files", "#files"),
-)
 
 
 def page(story: Story) -> str:
     """Write a story as one HTML file that needs nothing else, not even a network."""
     part = "the groups of both sides" if story.has_core else story.part
-    core = [("Core", "#core")] if story.has_core else []
     dots = [] if story.image_shape else _dots(story)
     chosen = story.selection
     of_pairs = chosen is not None and isinstance(chosen["suggestion"], list)
-    refits = told_refits(story)
-    again = [("Again?", "#stability")] if refits else []
     return render(
         "report.html",
         title=f"{story.source}: {story.headline}",
-        links=(*LINKS[:1], *again, LINKS[1], *core, *LINKS[2:], *story.related),
         story=story,
         result=story.result,
         findings=story.findings,
-        bound=bound_text(story.result.certificate.lower_bound or 0.0),
         dots=dots,
         largest_dot=max(float(story.result.components[:, dots].max(initial=0.0)), 1e-300),
         cross=_cross_table(story),
         spots=_spots(story),
-        refits=refits,
+        refits=told_refits(story),
         captured=_captured_rows(story),
         curves=_curves(story) if chosen and not of_pairs else [],
         pairs=_pairs(chosen["candidates"]) if chosen and of_pairs else None,
-        files=_files(story),
+        files={name: _address(*table) for name, table in tables_of(story).items()},
         **pictures(story, part),
     )
 
@@ -96,6 +82,7 @@ def _environment() -> Environment:
         style=_read("page.css"),
         script=script,
         script_hash=f"sha256-{digest}",
+        bound_text=bound_text,
         count=count,
         picture=picture,
         color=color,
@@ -279,20 +266,6 @@ def _pairs(candidates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     down, across = (sorted({pair[side] for pair in errors}) for side in (0, 1))
     rows = [(k, [errors.get((k, n_groups)) for n_groups in across]) for k in down]
     return {"across": across, "rows": rows}
-
-
-def _files(story: Story) -> list[dict[str, Any]]:
-    """The tables as CSV in data URIs; one that is too long has no address."""
-    words = {
-        "assignments.csv": "the component of every row",
-        "features.csv": "where every feature weighs most",
-        "components.csv": "all weights",
-        "core.csv": "what the groups of both sides have to do with each other",
-    }
-    return [
-        {"name": name, "about": words[name], "address": _address(*table)}
-        for name, table in tables_of(story).items()
-    ]
 
 
 def _address(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

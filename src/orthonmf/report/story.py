@@ -266,7 +266,7 @@ def shorten(name: str) -> str:
 
 def count(number: int, thing: str) -> str:
     """So many things, in words."""
-    return f"{number:,} {thing}{'s' * (number != 1)}"
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def sentence(text: str) -> str:

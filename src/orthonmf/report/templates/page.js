@@ -3,7 +3,10 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const root = document.documentElement;
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-  const color = (number, palette) => (number < 0 ? "var(--none)" : `var(--${palette || "c"}${number % 12})`);
+  const color = (number, palette) => (number < 0 ? "var(--none)" : `var(--${palette}${number % 12})`);
+  const make = (tag, className, textContent = "") =>
+    Object.assign(document.createElement(tag), { className, textContent });
+  const makeButton = (className, text) => Object.assign(make("button", className, text), { type: "button" });
 
   /* Theme: as the system says, until the button is pressed. */
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -18,18 +21,13 @@
   }
 
   /* Heat maps: one pixel of the canvas is one cell, the style sheet makes it large. */
-  const maps = (data.maps || []).map((map) => {
-    const bytes = atob(map.levels);
-    const levels = new Uint8Array(bytes.length);
-    for (let i = 0; i < bytes.length; i++) levels[i] = bytes.charCodeAt(i);
-    const element = document.getElementById("map-" + map.id);
-    const field = element.querySelector(".field");
-    return { ...map, levels, element, field, canvas: field.querySelector("canvas"), at: null };
+  const maps = data.maps.map((map) => {
+    const levels = Uint8Array.from(atob(map.levels), (byte) => byte.charCodeAt(0));
+    const field = document.querySelector(`#map-${map.id} .field`);
+    return { ...map, levels, field, canvas: field.querySelector("canvas"), at: null };
   });
 
-  function rgb(hex) {
-    return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-  }
+  const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 
   function ramp() {
     const stops = [1, 2, 3, 4].map((i) => rgb(css("--ramp" + i)));
@@ -62,30 +60,23 @@
     return (level === 1 && data.scale.clipped ? "at most " : "about ") + Number(value.toPrecision(2));
   }
 
-  function describe(map, row, column) {
-    const level = map.levels[row * map.canvas.width + column];
-    return [map.rows[row], map.columns[column], `root mean square: ${valueText(level)}`];
-  }
-
   const tip = document.getElementById("tip");
   const readout = document.getElementById("readout");
 
   function showCell(map, row, column, x, y, aloud) {
-    const lines = describe(map, row, column);
-    const width = map.canvas.width, height = map.canvas.height;
+    const { width, height } = map.canvas;
+    const value = valueText(map.levels[row * width + column]);
+    const lines = [map.rows[row], map.columns[column], `root mean square: ${value}`];
     const cursor = map.field.querySelector(".cursor");
-    cursor.hidden = false;
-    cursor.style.left = `${((column + 0.5) / width) * 100}%`;
-    cursor.style.top = `${((row + 0.5) / height) * 100}%`;
-    cursor.style.width = `${100 / width}%`;
-    cursor.style.height = `${100 / height}%`;
+    cursor.hidden = tip.hidden = false;
+    Object.assign(cursor.style, {
+      left: `${((column + 0.5) / width) * 100}%`,
+      top: `${((row + 0.5) / height) * 100}%`,
+      width: `${100 / width}%`,
+      height: `${100 / height}%`,
+    });
     map.at = [row, column];
-    tip.replaceChildren(...lines.map((line) => {
-      const element = document.createElement("div");
-      element.textContent = line;
-      return element;
-    }));
-    tip.hidden = false;
+    tip.replaceChildren(...lines.map((line) => make("div", "", line)));
     const box = tip.getBoundingClientRect();
     tip.style.left = `${Math.max(8, Math.min(x + 14, innerWidth - box.width - 8))}px`;
     tip.style.top = `${y + 18 + box.height > innerHeight ? y - box.height - 12 : y + 18}px`;
@@ -122,7 +113,7 @@
       const box = canvas.getBoundingClientRect();
       const x = box.left + ((at[1] + 0.5) / canvas.width) * box.width;
       const y = box.top + ((at[0] + 0.5) / canvas.height) * box.height;
-      return showCell(map, at[0], at[1], x, y, true);
+      return showCell(map, ...at, x, y, true);
     });
   });
 
@@ -146,7 +137,7 @@
   }
 
   function mark(side, i) {
-    const names = data.names[side];
+    const names = data.names[side], component = names.component[i];
     document.querySelectorAll("line.found").forEach((line) => line.remove());
     document.querySelectorAll(".card.found, tr.found").forEach((card) => card.classList.remove("found"));
     maps.forEach((map) => {
@@ -158,43 +149,31 @@
       line.setAttribute("class", "found");
       map.field.querySelector("svg").appendChild(line);
     });
-    const card = document.getElementById(`${names.belongs}-${names.component[i]}`);
-    if (card) card.classList.add("found");
-    const belongs = names.component[i] < 0 ? `belongs to no ${names.belongs}` : `${names.belongs} ${names.component[i]}`;
+    document.getElementById(`${names.belongs}-${component}`)?.classList.add("found");
+    const belongs = component < 0 ? `belongs to no ${names.belongs}` : `${names.belongs} ${component}`;
     readout.textContent = `${names.name[i]}: ${belongs}; marked in red in the pictures`;
   }
 
   function hitElement(hit) {
     const names = data.names[hit.side];
     const component = names.component[hit.i];
-    const item = document.createElement("li");
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "hit";
-    const dot = document.createElement("i");
-    dot.className = "dot-c";
+    const belongs = component < 0 ? "none" : `${names.belongs} ${component}`;
+    const what = `${hit.side === "rows" ? "row" : "feature"}, ${belongs}`;
+    const item = make("li", ""), button = makeButton("hit", ""), dot = make("i", "dot-c");
     dot.style.background = color(component, names.palette);
-    const name = document.createElement("span");
-    name.className = "name";
-    name.textContent = hit.name;
-    const what = document.createElement("span");
-    what.className = "what";
-    what.textContent = `${hit.side === "rows" ? "row" : "feature"}, ${component < 0 ? "none" : names.belongs + " " + component}`;
-    button.append(dot, name, what);
+    button.append(dot, make("span", "name", hit.name), make("span", "what", what));
     button.addEventListener("click", () => mark(hit.side, hit.i));
-    item.append(button, copyButton(() => hit.name, "copy"));
+    item.append(button, copies(makeButton("copy", "copy"), () => hit.name));
     return item;
   }
 
-  if (input) {
-    input.addEventListener("input", () => {
-      const text = input.value.trim();
-      const found = text ? matches(text) : [];
-      hits.replaceChildren(...found.slice(0, MOST_HITS).map(hitElement));
-      const more = found.length > MOST_HITS ? `, the first ${MOST_HITS} shown` : "";
-      count.textContent = text ? `${found.length} found${more}` : "";
-    });
-  }
+  input.addEventListener("input", () => {
+    const text = input.value.trim();
+    const found = text ? matches(text) : [];
+    hits.replaceChildren(...found.slice(0, MOST_HITS).map(hitElement));
+    const more = found.length > MOST_HITS ? `, the first ${MOST_HITS} shown` : "";
+    count.textContent = text ? `${found.length} found${more}` : "";
+  });
 
   /* Names to take along: the clipboard where the browser allows it, else a selection. */
   function copyText(text) {
@@ -220,20 +199,12 @@
     return button;
   }
 
-  function copyButton(textOf, word) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "copy";
-    button.textContent = word;
-    return copies(button, textOf);
-  }
-
   document.querySelectorAll("h4 .copy").forEach((button) => copies(button, () =>
     [...button.closest("h4").nextElementSibling.querySelectorAll(".name")].map((name) => name.title).join("\n")));
 
   /* Tables: a click on a heading sorts by it, a second one the other way round. */
   const keyOf = (cell) => {
-    const text = (cell.dataset.value === undefined ? cell.textContent : cell.dataset.value).trim();
+    const text = (cell.dataset.value ?? cell.textContent).trim();
     const number = Number(text.replace(/[,%]/g, ""));
     return text === "" || Number.isNaN(number) ? text : number;
   };
@@ -244,9 +215,7 @@
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, at) => {
       if (!head.textContent.trim()) return;
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "sort";
+      const button = makeButton("sort", "");
       button.append(...head.childNodes);
       head.appendChild(button);
       button.addEventListener("click", () => {
@@ -262,9 +231,7 @@
 
   /* What is wider than the screen says so, and stops saying so at its end. */
   document.querySelectorAll(".wide").forEach((frame) => {
-    const cue = document.createElement("p");
-    cue.className = "more-cue";
-    cue.textContent = "more to the right: scroll this table sideways \u2192";
+    const cue = make("p", "more-cue", "more to the right: scroll this table sideways \u2192");
     frame.before(cue);
     const look = () => {
       const cut = frame.scrollLeft + frame.clientWidth < frame.scrollWidth - 2;
