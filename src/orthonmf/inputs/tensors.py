@@ -35,10 +35,21 @@ def source_of_tensor(X: Any) -> Source:
     """A source for a tensor: of the array it shares on the host, or of its rows on a GPU."""
     torch = import_extra("torch", "gpu")
     tensor = X if is_tensor(X) else torch.from_dlpack(X)
-    _refuse_kind(tensor)
+    if tensor.layout != torch.strided:
+        raise InvalidTypeError(
+            "X is a sparse tensor; pass a SciPy sparse matrix of its entries, or X.to_dense()"
+        )
+    if tensor.is_complex():
+        raise InvalidInputError(
+            "Complex data not supported: X is complex; take the real part or the modulus"
+        )
     check_dimensions(tuple(tensor.shape))
     if tensor.device.type == "cpu":
         return ArraySource(_on_host(tensor))
+    if tensor.device.type != "cuda":
+        raise InvalidTypeError(
+            f"X lies on a device of type {tensor.device.type}, which is not supported; pass X.cpu()"
+        )
     from orthonmf.engine.gpu.source import TensorSource
 
     return TensorSource(tensor)
@@ -58,21 +69,6 @@ def _on_host(tensor: Any) -> Array:
     if plain.dtype == import_extra("torch", "gpu").bfloat16:  # the one real type NumPy lacks
         plain = plain.double()
     return plain.numpy()
-
-
-def _refuse_kind(tensor: Any) -> None:
-    if tensor.layout != import_extra("torch", "gpu").strided:
-        raise InvalidTypeError(
-            "X is a sparse tensor; pass a SciPy sparse matrix of its entries, or X.to_dense()"
-        )
-    if tensor.is_complex():
-        raise InvalidInputError(
-            "Complex data not supported: X is complex; take the real part or the modulus"
-        )
-    if tensor.device.type not in ("cpu", "cuda"):
-        raise InvalidTypeError(
-            f"X lies on a device of type {tensor.device.type}, which is not supported; pass X.cpu()"
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
-from scipy.sparse import csr_array, load_npz
+from scipy.sparse import load_npz
 
 from orthonmf.files.archive import LONGEST_NPY_HEADER, Members
 from orthonmf.files.readers.request import NUMBERS, NamedMatrix, Request
@@ -36,7 +36,12 @@ def read_npz(request: Request) -> NamedMatrix:
     with open(request.path, "rb") as file:
         members = Members(file, request.error, "this is no .npz archive, or a damaged one")
         if set(members.entries) >= SPARSE and request.key is None:
-            X: Any = _read_sparse(members, request)
+            declared = sum(entry.file_size for entry in members.entries.values())
+            request.check_size(declared, "the sparse matrix")
+            with request.decoding("this is no sparse matrix, or a damaged one"):
+                matrix = load_npz(request.path)
+                request.check_shape(matrix.shape)
+                X: Any = as_checked_csr(matrix)  # nothing follows indices blindly
         else:
             X = members.read(_choose(members, request), NUMBERS, request.check_size)
         names = (
@@ -56,13 +61,3 @@ def _choose(members: Members, request: Request) -> str:
     if request.key not in members:
         raise request.error(f"it has no array {request.key!r}; it has {', '.join(listed[:10])}")
     return request.key
-
-
-def _read_sparse(members: Members, request: Request) -> csr_array:
-    """A SciPy sparse matrix whose indices have been checked: nothing follows them blindly."""
-    declared = sum(entry.file_size for entry in members.entries.values())
-    request.check_size(declared, "the sparse matrix")
-    with request.decoding("this is no sparse matrix, or a damaged one"):
-        matrix = load_npz(request.path)
-        request.check_shape(matrix.shape)
-        return as_checked_csr(matrix)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -43,10 +44,9 @@ def read_edges(request: Request) -> NamedMatrix:
         has_header = _has_header(ahead, request) if request.header is None else request.header
         places = _find_columns(ahead[0], has_header, request)
         for number, cells in chain(ahead[int(has_header) :], rows):
-            row, column, *weight = _edge(cells, places, len(ahead[0][1]), number, request)
+            row, column, weight = _edge(cells, places, len(ahead[0][1]), number, request)
             edge = left.setdefault(row, len(left)), right.setdefault(column, len(right))
-            value = _weight(weight[0], number, request) if weight else 1.0
-            weights[edge] = max(value, weights.get(edge, 0.0))
+            weights[edge] = max(weight, weights.get(edge, 0.0))
             if not number % 65536:
                 request.check_size(BYTES_PER_EDGE * len(weights), "the list of edges so far")
     if not weights:
@@ -102,8 +102,8 @@ def _find_columns(first: Line, has_header: bool, request: Request) -> list[int]:
 
 def _edge(
     cells: list[str], places: list[int], width: int, number: int, request: Request
-) -> list[str]:
-    """The names of row and column, and the text of the weight if there is one."""
+) -> tuple[str, str, float]:
+    """The names of row and column, and the weight, which is 1 where none is written."""
     chosen = [cells[place] for place in places if place < len(cells)]
     # Without a choice of columns a weight may be left out, or be there in some lines alone.
     fits = len(cells) in (2, 3) if request.columns is None and width < 4 else len(cells) == width
@@ -115,7 +115,11 @@ def _edge(
         )
     if request.columns is None and len(cells) == 3 and width == 2:
         chosen.append(cells[2])
-    return [unshield(chosen[0]), unshield(chosen[1]), *chosen[2:]]
+    text = chosen[2] if len(chosen) > 2 else "1"
+    weight = as_number(text)
+    if weight is None or not 0 <= weight < math.inf:
+        raise request.error(f"the weight {text[:40]!r} must be finite and not negative", number)
+    return unshield(chosen[0]), unshield(chosen[1]), weight
 
 
 def _has_header(ahead: list[Line], request: Request) -> bool:
@@ -143,10 +147,3 @@ def _stands_apart(first: list[str], weights: Weights) -> bool:
     rows, columns = (Counter(side) for side in zip(*weights, strict=True))
     alone = [edge for edge in weights if rows[edge[0]] == columns[edge[1]] == 1]
     return alone == [(0, 0)]
-
-
-def _weight(text: str, line: int, request: Request) -> float:
-    weight = as_number(text)
-    if weight is None or not (np.isfinite(weight) and weight >= 0):
-        raise request.error(f"the weight {text[:40]!r} must be finite and not negative", line)
-    return weight

@@ -28,8 +28,12 @@ def read_sheet(request: Request) -> NamedMatrix:
         request.check_size(declared, "the unpacked file")
         book = openpyxl.load_workbook(request.path, read_only=True, data_only=True)
         try:
-            sheet = _choose(book, request)
-            rows = _rows(sheet, request)
+            titles = [sheet.title for sheet in book.worksheets]
+            title = titles[0] if request.key is None else request.key
+            if title not in titles:
+                listed = ", ".join(titles)
+                raise request.error(f"there is no sheet {title!r}; there are {listed}")
+            rows = _rows(book[title], request)
         finally:
             book.close()
     width = max(map(len, rows), default=0)
@@ -39,15 +43,6 @@ def read_sheet(request: Request) -> NamedMatrix:
     writer.writerows([*row, *[""] * (width - len(row))] for row in rows)
     text.seek(0)
     return read_table(iter(text), request, ",")
-
-
-def _choose(book: Any, request: Request) -> Any:
-    names = [sheet.title for sheet in book.worksheets]
-    if request.key is None:
-        return book.worksheets[0]
-    if request.key not in names:
-        raise request.error(f"there is no sheet {request.key!r}; there are {', '.join(names)}")
-    return book[request.key]
 
 
 def _rows(sheet: Any, request: Request) -> list[list[str]]:

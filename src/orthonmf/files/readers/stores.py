@@ -169,9 +169,9 @@ class Store(ABC):
         self.request, self.root = request, root
         self.array_type, self.group_type = array_type, group_type
 
-    @abstractmethod
     def child(self, group: Any, name: str) -> Any:
         """What lies in a group under a name that is there; no link out of it is followed."""
+        return group[name]
 
     @abstractmethod
     def check_storage(self, array: Any) -> None:
@@ -309,7 +309,7 @@ class _Hdf5(Store):
             raise self.request.error(
                 f"{name!r} is a soft link, not followed; name what it points to with --key"
             )
-        return group[name]
+        return super().child(group, name)
 
     def check_storage(self, array: Any) -> None:
         if array.external or array.is_virtual:
@@ -323,9 +323,6 @@ class _Hdf5(Store):
 
 class _Zarr(Store):
     """An open Zarr folder."""
-
-    def child(self, group: Any, name: str) -> Any:
-        return group[name]
 
     def stored_bytes(self, array: Any) -> int:
         return int(array.nbytes_stored())

@@ -145,17 +145,12 @@ def as_number(cell: str, decimal: str = ".") -> float | None:
         return None
 
 
-def is_value(cell: str, decimal: str = ".") -> bool:
-    """Whether a cell holds a number, or says that one is missing."""
-    return cell.strip().lower() in MISSING or as_number(cell, decimal) is not None
-
-
 def looks_like_number(cell: str) -> bool:
     """Whether people take a cell for a number, or for a missing one, however it is written."""
-    text = cell.strip().strip(f"{SIGNS} \u00a0")
-    patterns = (COMMA, THOUSANDS)
-    written = any(pattern.fullmatch(text) for pattern in patterns) or text.lower() in TRUTHS
-    return is_value(text) or written
+    text = cell.strip().strip(f"{SIGNS} \u00a0").strip()
+    if text.lower() in (*MISSING, *TRUTHS) or as_number(text) is not None:
+        return True
+    return bool(COMMA.fullmatch(text) or THOUSANDS.fullmatch(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +188,18 @@ def _lay_out(records: list[Line], delimiter: str, request: Request) -> tuple[_La
         if not any(looks_like_number(cells[place]) for _, cells in body if len(cells) == width)
     ]
     chosen = request.choose(names, width - first)
-    places = list(range(first, width)) if chosen is None else [first + i for i in chosen]
-    chosen_names = names if chosen is None or names is None else tuple(names[i] for i in chosen)
-    decimal = _find_decimal(records)
-    layout = _Layout(delimiter, decimal, width, has_index, places, chosen_names, labels, words)
+    if chosen is None:
+        chosen = list(range(width - first))
+    layout = _Layout(
+        delimiter=delimiter,
+        decimal=_find_decimal(records),
+        width=width,
+        has_index=has_index,
+        places=[first + number for number in chosen],
+        names=None if names is None else tuple(names[number] for number in chosen),
+        labels=labels,
+        words=words,
+    )
     return layout, body[0][0]
 
 

@@ -257,29 +257,28 @@ def _unpack_membership(content: Content, side: str, n_refits: int) -> Membership
 
 
 def _pack_nmf(model: OrthogonalNMF) -> Packed:
-    parameters, arrays = _pack_parameters(model)
+    own, arrays = _pack_estimator(model, "names_in")
     content, parts = _pack_factorization(model.result_)
-    names = _list_names(getattr(model, NAMES, None), NAMES)
-    return {"parameters": parameters, "names_in": names, **content}, arrays | parts
+    return own | content, arrays | parts
 
 
 def _unpack_nmf(content: Content) -> OrthogonalNMF:
     from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
 
-    model: OrthogonalNMF = _make(OrthogonalNMF, content)
-    model.result_ = _unpack_factorization(content)
-    _set_names(model, content, model.components_.shape[1], "names_in")
+    result = _unpack_factorization(content)
+    m = result.components.shape[1]
+    model: OrthogonalNMF = _make_estimator(OrthogonalNMF, content, "names_in", m)
+    model.result_ = result
     return model
 
 
 def _pack_clustering(model: BipartiteCorrelationClustering) -> Packed:
-    parameters, arrays = _pack_parameters(model)
+    own, arrays = _pack_estimator(model, "feature_names")
     content = {
-        "parameters": parameters,
+        **own,
         "n_clusters": len(model.rows_),
         "disagreements": model.disagreements_,
         "certificate": model.certificate_,
-        "feature_names": _list_names(getattr(model, NAMES, None), NAMES),
         "row_names": _list_names(model.row_names_, "row_names_"),
         "column_names": _list_names(model.column_names_, "column_names_"),
     }
@@ -291,7 +290,8 @@ def _unpack_clustering(content: Content) -> BipartiteCorrelationClustering:
     from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 
     n, m = content.array("row_labels").size, content.array("column_labels").size
-    model: BipartiteCorrelationClustering = _make(BipartiteCorrelationClustering, content)
+    kind = BipartiteCorrelationClustering
+    model: BipartiteCorrelationClustering = _make_estimator(kind, content, "feature_names", m)
     model.disagreements_ = content.value("disagreements", is_count)
     model.certificate_ = _certificate(content)
     model.row_labels_ = content.labels("row_labels", n, n + m, lowest=0)
@@ -301,12 +301,11 @@ def _unpack_clustering(content: Content) -> BipartiteCorrelationClustering:
     )
     model.row_names_ = _read_names(content, "row_names", n)
     model.column_names_ = _read_names(content, "column_names", m)
-    _set_names(model, content, m)
     return model
 
 
-def _pack_parameters(model: Any) -> Packed:
-    """Parameters that are plain values, and those that are arrays under ``parameter_`` names."""
+def _pack_estimator(model: Any, names_key: str) -> Packed:
+    """Parameters, those that are arrays under ``parameter_`` names, and names of features."""
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
@@ -323,11 +322,12 @@ def _pack_parameters(model: Any) -> Packed:
                 f"{name}={value!r} cannot be written to a file; "
                 f"save a copy with set_params({name}=None) or another plain value"
             ) from error
-    return values, arrays
+    names = _list_names(getattr(model, NAMES, None), NAMES)
+    return {"parameters": values, names_key: names}, arrays
 
 
-def _make(kind: type, content: Content) -> Any:
-    """A model with its parameters."""
+def _make_estimator(kind: type, content: Content, names_key: str, n_features: int) -> Any:
+    """A model with its parameters and the names of its features."""
     model = kind()
     names = model.get_params(deep=False)
     stored = content.inner("parameters").values
@@ -337,14 +337,12 @@ def _make(kind: type, content: Content) -> Any:
             given[name] = content.array(f"parameter_{name}")
     if isinstance(given.get("n_components"), list):  # two numbers, which JSON has no tuple for
         given["n_components"] = tuple(given["n_components"])
-    return model.set_params(**given)
-
-
-def _set_names(model: Any, content: Content, size: int, key: str = "feature_names") -> None:
-    model.n_features_in_ = size
-    names = _read_names(content, key, size)
-    if names is not None:
-        setattr(model, NAMES, names)
+    model.set_params(**given)
+    model.n_features_in_ = n_features
+    feature_names = _read_names(content, names_key, n_features)
+    if feature_names is not None:
+        setattr(model, NAMES, feature_names)
+    return model
 
 
 def _list_names(names: Array | None, what: str) -> list[Any] | None:
