@@ -46,7 +46,7 @@ def clusters_page(
         ],
         clusters=[_about(edges, story, at) for at in range(result.n_components_found)],
         n_more=n_clusters - result.n_components_found,
-        **pictures(story, story.part),
+        **pictures(story),
     )
 
 

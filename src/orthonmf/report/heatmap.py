@@ -53,10 +53,9 @@ class Axis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeatMap:
-    """A picture: its name on the page, what it shows, its cells of 0 (nothing there) to 255."""
+    """A picture: its name on the page, its cells of 0 (nothing there) to 255."""
 
     name: str
-    caption: str
     rows: Axis
     columns: Axis
     levels: Array  # (cells down, cells across) uint8
@@ -79,11 +78,8 @@ class HeatMaps:
         return self.low > 0 and self.high / self.low > 10**DECADES * 0.999
 
 
-def heat_maps(findings: Findings, result: Factorization, part: str = "component") -> HeatMaps:
-    """The matrix as it came and ordered, its answer, and what that leaves unless data are missing.
-
-    ``part`` is what it is ordered by, in words.
-    """
+def heat_maps(findings: Findings, result: Factorization) -> HeatMaps:
+    """The matrix as it came and ordered, its answer, and what is left unless data are missing."""
     matrix, (n, m) = findings.matrix, findings.matrix.shape
     came = Axis(np.arange(n)), Axis(np.arange(m))
     ordered = (
@@ -93,21 +89,17 @@ def heat_maps(findings: Findings, result: Factorization, part: str = "component"
     energies = _sum_cells(matrix, result, came, ordered)
     if not matrix.complete:
         energies.pop()  # what is left of an entry that is not there
-    kinds = (
-        ("original", "As it came", came),
-        ("ordered", f"Ordered by {part}", ordered),
-        ("approximated", "As the answer has it", ordered),
-        ("left", "What is left", ordered),
-    )
-    drawn = []
-    for (_, _, (rows, columns)), energy in zip(kinds, energies, strict=False):
-        drawn.append(np.sqrt(energy / np.outer(np.diff(rows.edges), np.diff(columns.edges))))
+    axes = {"original": came, "ordered": ordered, "approximated": ordered, "left": ordered}
+    drawn = [
+        np.sqrt(energy / np.outer(np.diff(rows.edges), np.diff(columns.edges)))
+        for (rows, columns), energy in zip(axes.values(), energies, strict=False)
+    ]
     high = max(float(means.max()) for means in drawn[:2])
     smallest = min((means[means > 0].min() for means in drawn[:2] if means.any()), default=0.0)
     low = max(float(smallest), high * 10**-DECADES)
     pictures = [
-        HeatMap(name, caption, *axes, _levels(means, low, high))
-        for (name, caption, axes), means in zip(kinds, drawn, strict=False)
+        HeatMap(name, *axes[name], _levels(means, low, high))
+        for name, means in zip(axes, drawn, strict=False)
     ]
     with np.errstate(over="ignore", under="ignore"):
         low, high = (float(np.ldexp(value, matrix.exponent)) for value in (low, high))

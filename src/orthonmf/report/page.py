@@ -35,7 +35,6 @@ STYLES = ("first", "second", "third", "fourth")  # of the lines of a chart
 
 def page(story: Story) -> str:
     """Write a story as one HTML file that needs nothing else, not even a network."""
-    part = "the groups of both sides" if story.has_core else story.part
     dots = [] if story.image_shape else _dots(story)
     chosen = story.selection
     of_pairs = chosen is not None and isinstance(chosen["suggestion"], list)
@@ -54,7 +53,7 @@ def page(story: Story) -> str:
         curves=_curves(story) if chosen and not of_pairs else [],
         pairs=_pairs(chosen["candidates"]) if chosen and of_pairs else None,
         files={name: _address(*table) for name, table in tables_of(story).items()},
-        **pictures(story, part),
+        **pictures(story),
     )
 
 

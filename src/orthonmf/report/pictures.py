@@ -24,9 +24,9 @@ def color(number: int, palette: str = "c") -> str:
     return f"var(--{palette}{number % N_COLORS})" if number >= 0 else "var(--none)"
 
 
-def pictures(story: Story, part: str) -> dict[str, Any]:
+def pictures(story: Story) -> dict[str, Any]:
     """What a template and its script need for the pictures, ordered by parts, and the search."""
-    maps = heat_maps(story.findings, story.result, part)
+    maps = heat_maps(story.findings, story.result)
     ordered, findings = maps["ordered"], story.findings
     palette = "g" if story.has_core else "c"
     bands = (

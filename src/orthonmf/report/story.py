@@ -26,13 +26,6 @@ from orthonmf.views import weights_of_features
 
 LONGEST_SHOWN, LONGEST_NAME = 60, 1_000
 MOST_LISTED = 10
-MEANING = {
-    "samples": "Every row belongs to one group and is a multiple of the profile of its group.",
-    "features": "Every feature belongs to one group; a row mixes the groups freely.",
-    "both": "Rows and features belong to one block each, and outside of its block a row is zero.",
-    "core": "Rows and features belong to one group each; a group of rows takes as much of every "
-    "group of features as the core says.",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,16 +97,6 @@ class Story:
         return f"{text}; chance alone gives {percent(self.chance, decimals)}"
 
     @property
-    def lead(self) -> str:
-        """What the data are, and what the groups are."""
-        (n, m), entries = self.shape, self.findings.matrix.n_entries
-        filled = "" if entries == n * m else f", {entries:,} entries filled"
-        meaning = MEANING["core" if self.has_core else self.result.orthogonal]
-        return (
-            f"{self.source}: {n:,} rows \N{MULTIPLICATION SIGN} {m:,} features{filled}. {meaning}"
-        )
-
-    @property
     def cautions(self) -> list[str]:
         """What may mislead: what the fit says, and what follows from chance and ``select-k``."""
         result, told = self.result, [*self.result.cautions]
@@ -124,15 +107,6 @@ class Story:
         if self.selection and self.selection.get("orthogonal") == result.orthogonal:
             told += compare_sizes(result.n_components, self.selection["suggestion"])
         return list(in_options(told)) if self.by_command else told
-
-    @property
-    def seed(self) -> str:
-        """How to make the answer again."""
-        seed = self.result.random_state
-        same = (
-            f"command with --seed {seed}" if self.by_command else f"call with random_state={seed}"
-        )
-        return "" if seed is None else f"Seed {seed}; the same {same} gives the same answer."
 
     def row(self, number: int) -> str:
         """The name of a row, short enough to show."""
@@ -231,16 +205,6 @@ class Story:
         count = 0 if self.column_names is None else 3
         tops = (self.top_of_group(group, count) for group in range(self.n_groups))
         return [", ".join(map(self.column, top)) for top in tops]
-
-    def size(self, component: int) -> str:
-        """How many rows and features belong to a component."""
-        rows = count(len(self.findings.rows_of(component)), "row")
-        columns = count(len(self.findings.columns_of(component)), "feature")
-        if self.result.orthogonal == "samples" or self.has_core:
-            return rows
-        if self.result.orthogonal == "features":
-            return f"{columns} \N{MIDDLE DOT} strongest in {rows}"
-        return f"{rows} \N{MIDDLE DOT} {columns}"
 
     def typical_rows(self, component: int, count: int) -> Array:
         """Rows most like a component, among those of its members that are not small."""
