@@ -68,15 +68,6 @@ class Chart:
             if height is not None
         ]
 
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """The table below the chart."""
-        columns = (
-            ["" if height is None else f"{height:.6g}" for height in line.heights]
-            for line in self.lines
-        )
-        return list(zip(self.words, *columns, strict=True))
-
 
 def _round_numbers(low: float, high: float) -> list[float]:
     """A few round numbers that enclose a range."""

@@ -6,7 +6,6 @@ whose answer is 1 inside of them: what is left are the disagreements.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,10 @@ from orthonmf.report.findings import find
 from orthonmf.report.page import render
 from orthonmf.report.pictures import pictures
 from orthonmf.report.story import Story
-from orthonmf.typing import Array
 from orthonmf.vectors import divide
 
 # Smaller clusters than the first so many are counted, and drawn as if they were none.
 MOST_CLUSTERS = 60
-MOST_NAMES = 8
 
 
 def clusters_page(
@@ -33,7 +30,11 @@ def clusters_page(
     result = as_factorization(model, edges)
     names: tuple[Any, Any] = model.row_names_, model.column_names_
     story = Story(result, find(edges, result), source, *names, version=version, part="cluster")
-    n_clusters = len(model.rows_)
+    n_clusters, findings = len(model.rows_), story.findings
+    members = [
+        (findings.rows_of(cluster), findings.columns_of(cluster))
+        for cluster in range(result.n_components_found)
+    ]
     return render(
         "clusters.html",
         title=f"{source}: {n_clusters} clusters",
@@ -44,7 +45,7 @@ def clusters_page(
             np.count_nonzero(labels >= n_clusters)
             for labels in (model.row_labels_, model.column_labels_)
         ],
-        clusters=[_about(edges, story, at) for at in range(result.n_components_found)],
+        inside=[int(edges[rows][:, columns].sum()) for rows, columns in members],
         n_more=n_clusters - result.n_components_found,
         **pictures(story),
     )
@@ -71,22 +72,3 @@ def as_factorization(model: BipartiteCorrelationClustering, edges: Any) -> Facto
         error=float(np.sqrt(model.disagreements_)),
         relative_squared_error=model.disagreements_ / max(1, int(edges.sum())),
     )
-
-
-def _about(edges: Any, story: Story, cluster: int) -> dict[str, Any]:
-    rows, columns = story.findings.rows_of(cluster), story.findings.columns_of(cluster)
-    n_edges = int(edges[rows][:, columns].sum())
-    return {
-        "rows": len(rows),
-        "columns": len(columns),
-        "edges": n_edges,
-        "full": n_edges / (len(rows) * len(columns)),
-        "some_rows": _some(rows, story.row),
-        "some_columns": _some(columns, story.column),
-    }
-
-
-def _some(members: Array, name: Callable[[int], str]) -> str:
-    shown = ", ".join(name(int(member)) for member in members[:MOST_NAMES])
-    more = len(members) - MOST_NAMES
-    return f"{shown} and {more:,} more" if more > 0 else shown
