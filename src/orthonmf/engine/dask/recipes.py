@@ -24,7 +24,9 @@ def recipes_of(array: Any, chunks: list[Any]) -> list[bytes] | None:
     """A recipe for every chunk of an array, given as Delayed; None where any of them has none."""
     futures = import_extra("distributed", "dask").futures_of(array)
     graphs = [dict(chunk.__dask_graph__()) for chunk in chunks]
-    if futures or _share_work(graphs):
+    is_task = import_extra("dask.core", "dask").istask
+    tasks = Counter(key for graph in graphs for key, node in graph.items() if is_task(node))
+    if futures or any(count > 1 for count in tasks.values()):  # constants may be in several
         return None
     try:
         return [_pack((graph, chunk.key)) for graph, chunk in zip(graphs, chunks, strict=True)]
@@ -36,13 +38,6 @@ def follow(recipe: bytes) -> Any:
     """What a recipe makes, in this thread."""
     graph, key = pickle.loads(recipe)
     return import_extra("dask", "dask").get(graph, key)
-
-
-def _share_work(graphs: list[dict[Any, Any]]) -> bool:
-    """Whether any task is in several graphs; constants may be."""
-    is_task = import_extra("dask.core", "dask").istask
-    counts = Counter(key for graph in graphs for key, node in graph.items() if is_task(node))
-    return any(count > 1 for count in counts.values())
 
 
 def _pack(recipe: Any) -> bytes:
