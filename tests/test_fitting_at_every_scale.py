@@ -109,3 +109,9 @@ def test_large_weights_on_float32_data_do_not_overflow():
         assert weighted.relative_squared_error == pytest.approx(
             fit(X, 4).relative_squared_error, rel=1e-3
         )
+
+
+def test_an_error_that_no_float_holds_is_refused_with_the_remedy():
+    X = np.diag(np.full(3, np.finfo(float).max))
+    with pytest.raises(orthonmf.OrthoNMFError, match=r"error is too large .* by a power of two"):
+        fit(X, 1)
