@@ -122,12 +122,6 @@ def test_a_matrix_that_is_zero_where_it_has_weight_is_told_from_one_that_underfl
     assert light.certificate.method != zero.certificate.method
 
 
-def test_a_product_that_was_rounded_to_its_entry_is_not_equal():
-    left, right = np.array([0.1, 0.5, 1 / 3, 3.0]), np.array([3.0, 0.25, 3.0, 0.0])
-    equal = equals_product(left * right, left, right)
-    assert equal.tolist() == [False, True, False, True]
-
-
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_one_entry_that_differs_or_is_missing_is_noticed(store, orthogonal):

@@ -88,13 +88,6 @@ def test_more_components_than_directions_warn_and_fit_exactly(orthogonal):
     assert found.relative_squared_error <= 1e-28
 
 
-def test_as_many_components_as_rows_fit_exactly():
-    X = np.random.default_rng(0).random((5, 4))
-    assert fit(X, 5).relative_squared_error <= 1e-28
-    with pytest.warns(orthonmf.FewerComponentsWarning):
-        assert fit(X, 9).relative_squared_error <= 1e-28
-
-
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
 @pytest.mark.parametrize("weighting", [(), ("sample_weight",), ("sample_weight", "feature_weight")])

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthonmf.correlation_clustering.blocks import Blocks, count_disagreements
+from orthonmf.correlation_clustering.blocks import Blocks
 from orthonmf.correlation_clustering.packing import (
     bound_disagreements,
-    find_disagreements,
 )
 from tests.correlation_clustering.graphs import random_graph
 from tests.oracles.correlation_clustering import bad_squares, fewest_disagreements, largest_packing
@@ -15,17 +14,6 @@ from tests.oracles.correlation_clustering import bad_squares, fewest_disagreemen
 
 def alone(n, m):
     return Blocks(np.full(n, -1), np.full(m, -1))
-
-
-def test_disagreements_are_found_by_their_numbers():
-    M = random_graph(3)
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        blocks = Blocks(rng.integers(-1, 3, size=5), rng.integers(-1, 3, size=6))
-        inside = (blocks.rows[:, None] == blocks.columns) & (blocks.rows[:, None] >= 0)
-        expected = np.flatnonzero(M.astype(bool) != inside)
-        assert find_disagreements(csr_array(M), blocks).tolist() == expected.tolist()
-        assert count_disagreements(csr_array(M), blocks) == len(expected)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -3,20 +3,9 @@
 import numpy as np
 import pytest
 
-from orthonmf.engine.executors import Threads
-from orthonmf.engine.first_look import scan
-from orthonmf.engine.sources import in_memory
 from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.data import as_matrix
 from tests.engine.weighted import CASES, make, some_numbers
-
-
-class Counting(Threads):
-    reads = 0
-
-    def fold(self, *given):
-        self.reads += 1
-        super().fold(*given)
 
 
 @pytest.mark.parametrize("columns", [True, False])
@@ -28,25 +17,6 @@ def test_squares_are_those_of_the_weighted_matrix_at_every_scale(name, store, co
     np.testing.assert_allclose(squares, np.square(Y).sum(axis=1), rtol=1e-12)
     np.testing.assert_allclose(matrix.column_squares, np.square(Y).sum(axis=0), rtol=1e-12)
     assert len(matrix.underflown) == 0
-
-
-@pytest.mark.parametrize(("dtype", "power"), [(np.float64, 0), (np.float64, 100), (np.float32, 30)])
-def test_a_matrix_in_safe_range_is_read_once_and_used_as_it_is(dtype, power, store):
-    executor = Counting()
-    X = np.ldexp(some_numbers(), power).astype(dtype)
-    assert scan(in_memory(store(X)), executor).exponent == 0
-    assert executor.reads == 1
-
-
-@pytest.mark.parametrize(
-    ("dtype", "power"), [(np.float64, -900), (np.float64, 200), (np.float32, 60)]
-)
-def test_one_power_brings_the_largest_entry_near_1(dtype, power, store):
-    executor = Counting()
-    X = np.ldexp(some_numbers(), power).astype(dtype)
-    scanned = scan(in_memory(store(X)), executor)
-    assert 0.5 <= np.ldexp(float(X.max()), -scanned.exponent) < 1
-    assert executor.reads == 2
 
 
 @pytest.mark.parametrize("far", [1e100, 1e140])

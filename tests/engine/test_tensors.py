@@ -89,18 +89,19 @@ def test_very_large_and_very_small_numbers_have_units(open_door, factor):
     assert mine.error == pytest.approx(theirs.error, rel=1e-9)
 
 
-@pytest.mark.parametrize("kmeans", ["k-means||", "ls++"])
-def test_every_subroutine_runs_on_a_device(open_door, kmeans):
-    few = X[:300]
-    mine = fit(torch.tensor(few), algorithm="paper", kmeans=kmeans)
-    assert mine.error == pytest.approx(fit(few, algorithm="paper", kmeans=kmeans).error, rel=1e-5)
-
-
-@pytest.mark.parametrize("init", ["lines", "k-means||"])
-def test_every_init_runs_on_a_device(open_door, init):
-    few = X[:300]
-    mine = fit(torch.tensor(few), init=init, n_init=2)
-    assert mine.error == pytest.approx(fit(few, init=init, n_init=2).error, rel=1e-5)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"algorithm": "paper", "kmeans": "k-means||"},
+        {"algorithm": "paper", "kmeans": "ls++"},
+        {"init": "lines", "n_init": 2},
+        {"init": "k-means||", "n_init": 2},
+    ],
+    ids=str,
+)
+def test_every_subroutine_and_every_init_runs_on_a_device(open_door, options):
+    mine = fit(torch.tensor(X[:300]), **options)
+    assert mine.error == pytest.approx(fit(X[:300], **options).error, rel=1e-5)
 
 
 def test_the_estimator_takes_tensors(open_door):

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthonmf import BipartiteCorrelationClustering
 from orthonmf.correlation_clustering.blocks import Blocks, count_disagreements
 from orthonmf.correlation_clustering.local_search import (
     assign_rows,
@@ -24,7 +23,6 @@ from orthonmf.correlation_clustering.rounding import (
     choose_nearest_patterns,
     round_to_patterns,
 )
-from orthonmf.correlation_clustering.solve import CORRELATION_CLUSTERING_RATIO
 from tests.correlation_clustering.graphs import cluster, planted_graph, random_graph
 from tests.oracles.correlation_clustering import (
     expected_pivot_disagreements,
@@ -130,20 +128,3 @@ def test_the_published_law_costs_at_most_four_times_the_optimum_on_average(shape
         assert expected <= 4 * fewest + 1e-9
         worst = max(worst, expected / fewest if fewest else 0.0)
     print(f"{shape}: at most {worst:.2f} times")
-
-
-def test_what_is_promised_for_graphs():
-    graph = random_graph(0, 6, 5)
-    pivots = BipartiteCorrelationClustering(random_state=0).fit(graph).certificate_
-    assert (pivots.a_priori_ratio, pivots.a_priori_kind) == (4.0, "expected")
-    for options in ({"algorithm": "paper"}, {"n_init": 0}):
-        known = BipartiteCorrelationClustering(random_state=0, **options).fit(graph).certificate_
-        assert known.a_priori_ratio == CORRELATION_CLUSTERING_RATIO
-        assert known.a_priori_kind == "always"
-
-
-def test_pivot_finds_disjoint_complete_graphs_whatever_the_pivots():
-    M = np.kron(np.eye(3, dtype=np.uint8), np.ones((3, 4), dtype=np.uint8))
-    for seed in range(20):
-        blocks = cluster_by_pivots(csr_array(M), np.random.default_rng(seed))
-        assert count_disagreements(csr_array(M), blocks) == 0

@@ -10,7 +10,6 @@ from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.exchanges import (
     Exchange,
 )
-from orthonmf.kmeans.local_search import best_exchange, stability_promise
 from orthonmf.kmeans.seeding import lines, plain
 
 
@@ -49,29 +48,3 @@ def test_no_exchange_that_helps_is_skipped(seed, distance):
     new = exchange.to_points(np.arange(10))
     helpful = exchange.gains(new).max(axis=0) > 1e-9 * exchange.cost
     assert np.all(exchange.hopeful(new)[helpful])
-
-
-def test_the_exchange_that_a_rule_on_nearest_distances_would_skip_is_found():
-    # Inserting the heavy first row also lowers the loss of removing the light second one.
-    tiny = 1e-3
-    X = np.array([[1.0, 0, 0], [tiny * np.sqrt(3) / 2, tiny / 2, 0], [0, 0, 1.0]])
-    points = Samples(as_matrix(X))
-    exchange = Exchange(points, points.at(np.array([1, 2])), lines)
-    assert exchange.cost == pytest.approx(0.25)
-    best = best_exchange(exchange)
-    assert (best.center, best.point) == (0, 0)
-    assert best.gain == pytest.approx(0.25, rel=1e-5)
-
-
-def test_the_claim_of_a_stable_set_is_the_published_constant_or_slightly_more():
-    points = Samples(as_matrix(np.random.default_rng(2).exponential(size=(40, 4))))
-    exchange = Exchange(points, points.at(np.arange(3)))
-    ratio = stability_promise(exchange, 0.0)
-    assert (2 + np.sqrt(10)) ** 2 <= ratio.ratio <= 26.65
-    assert stability_promise(exchange, 0.01 * exchange.cost).ratio > 27
-    assert stability_promise(exchange, exchange.cost).ratio is None
-
-
-def test_nothing_is_claimed_at_the_level_of_rounding():
-    points = Samples(as_matrix(np.eye(3)))
-    assert stability_promise(Exchange(points, points.at(np.arange(3))), 0.0).ratio is None

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from orthonmf.engine.points import Samples, StreamedColumns
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.exchanges import choose_columns
-from orthonmf.kmeans.seeding import lines, plain, seed, seeding_promise
+from orthonmf.kmeans.seeding import lines, plain, seed
 
 X = np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.1, 1.0], [0.0] * 3])
 
@@ -60,13 +60,6 @@ def test_seeding_stops_when_only_rounding_is_left():
     )
     picks = seed(Samples(as_matrix(repeated)), 5, np.random.default_rng(0))
     assert len(picks) == 2
-
-
-def test_the_claim_of_plain_draws_follows_the_harmonic_number():
-    assert seeding_promise(1).ratio == 1.0
-    assert seeding_promise(1).kind == "always"
-    assert seeding_promise(6).ratio == pytest.approx(16.42, rel=3e-3)
-    assert seeding_promise(6).kind == "expected"
 
 
 def test_no_candidate_is_chosen_twice_however_many_are_asked_for():

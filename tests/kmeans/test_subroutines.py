@@ -75,13 +75,6 @@ def test_empty_clusters_are_put_to_use():
     assert len(np.unique(found.labels)) == 4
 
 
-def test_points_without_weight_get_no_label():
-    X = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
-    found = weighted_kmeans(Samples(as_matrix(X)), 2, rng=np.random.default_rng(0))
-    assert found.labels[1] == -1
-    assert set(found.labels[[0, 2]]) == {0, 1}
-
-
 @pytest.mark.parametrize("subroutine", ["k-means++", "ls++", "local-search"])
 def test_every_subroutine_reaches_the_optimum_of_a_small_case_with_restarts(subroutine):
     X = np.random.default_rng(3).exponential(size=(8, 3))

@@ -7,12 +7,11 @@ import pytest
 from scipy.sparse import csr_array
 
 import orthonmf
-from orthonmf.certificate import Promise
-from orthonmf.engine.points import Samples, StreamedColumns
+from orthonmf.engine.points import Samples
 from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.subroutines import weighted_kmeans
-from orthonmf.kmeans.user_subroutine import call_subroutine, cluster_by_labels
+from orthonmf.kmeans.user_subroutine import call_subroutine
 from tests.oracles.weighted_kmeans import kmeans_cost
 
 X = np.random.default_rng(0).exponential(size=(12, 4))
@@ -91,23 +90,6 @@ def test_a_function_may_state_its_ratio_itself():
         kmeans.ratio, kmeans.kind = ratio, kind
         with pytest.raises(InvalidInputError, match="that kmeans claims is"):
             weighted_kmeans(points, 2, rng=rng, subroutine=kmeans)
-
-
-@pytest.mark.parametrize("side", [Samples, StreamedColumns])
-def test_given_labels_get_the_means_weights_and_cost_of_the_definition(side):
-    rng = np.random.default_rng(0)
-    X = rng.exponential(size=(9, 7))
-    Y = X if side is Samples else X.T
-    labels = rng.integers(3, size=len(Y)).astype(np.int32)
-    labels[2] = -1
-    points = side(as_matrix(X))
-    found = cluster_by_labels(points, labels, 4, Promise(2.0, "always"))
-    lengths, inside = np.linalg.norm(Y, axis=1), labels >= 0
-    unit, weights = (Y / lengths[:, None])[inside], lengths[inside] ** 2
-    assert found.cost == pytest.approx(kmeans_cost(unit, weights, labels[inside]), rel=1e-9)
-    np.testing.assert_allclose(found.weights, np.bincount(labels[inside], weights, minlength=4))
-    assert not found.centers[3].any()
-    assert (found.promise.ratio, found.n_sweeps, found.history) == (2.0, 1, (found.cost,))
 
 
 def test_labels_may_come_as_those_of_scikit_learn_and_a_ratio_of_the_answer_counts_first():

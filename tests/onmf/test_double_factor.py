@@ -37,16 +37,6 @@ def test_centers_keep_cancel_or_join_by_their_angle(angles, weights, groups):
     assert np.all(np.count_nonzero(found.directions, axis=0) <= 1)
 
 
-def test_far_groups_that_share_coordinates_give_each_to_the_heavier_claim():
-    centers, weights = at_degrees(5, 80), np.array([3.0, 1.0])
-    found = separate_centers(centers, weights).directions
-    # 3 cos^2(5) > cos^2(80) and 3 sin^2(5) < sin^2(80): every axis has its owner.
-    assert (found > 0).tolist() == [[True, False], [False, True]]
-    # The first loses 9 of its weight to the last, and with it the second axis.
-    found = separate_centers(at_degrees(25, 88, 70), np.array([10.0, 1.0, 9.0])).directions
-    assert (found > 0).tolist() == [[True, False], [False, True]]
-
-
 def test_rows_whose_center_lost_its_weight_are_all_error_until_the_last_assignment():
     # Clusters at 0, 45 and 90 degrees: the one between gives up its weight.
     X = np.concatenate([4 * at_degrees(0), at_degrees(45), 4 * at_degrees(90), np.zeros((1, 2))])

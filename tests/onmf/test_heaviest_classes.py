@@ -45,14 +45,6 @@ def test_parallel_rows_count_as_one_heavy_row():
     assert result.lower_bound == pytest.approx(merged.lower_bound, rel=1e-12)
 
 
-@pytest.mark.parametrize("as_rows", [np.asarray, csr_array])
-def test_a_zero_matrix_has_no_groups(as_rows):
-    result = factorize_heaviest(as_rows(np.zeros((3, 4))))
-    assert result.directions.shape == (0, 4)
-    assert result.labels.tolist() == [-1, -1, -1]
-    assert result.lower_bound == 0.0
-
-
 def captured_share(X, directions):
     """Of the energy of X, what the best scales of its rows on their best directions capture."""
     lengths = np.linalg.norm(directions, axis=1)[:, None]
@@ -75,12 +67,3 @@ def test_a_tall_matrix_is_solved_as_the_wide_one_that_it_is_transposed(store):
         # The scales found for the rows of one are the directions of the other: a step further.
         least = captured_share(X, wide.directions)
         assert captured_share(X.T, tall.directions) >= least * (1 - 1e-12)
-
-
-@pytest.mark.parametrize("store", [np.asarray, csr_array])
-def test_rows_without_length_are_in_no_group_and_stand_for_no_other(store):
-    X = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 1.0], [3.0, 0.0, 0.0]])
-    found = factorize_heaviest(store(X))
-    assert found.labels[0] == -1
-    assert found.labels[1] == found.labels[3] != found.labels[2]
-    np.testing.assert_array_equal(found.scales == 0, [True, False, False, False])

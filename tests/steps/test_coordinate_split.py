@@ -1,8 +1,5 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_array
 
 from orthonmf.steps.coordinate_split import split_coordinates, split_sparse_coordinates
@@ -50,15 +47,6 @@ def test_sparse_and_dense_centers_are_split_alike(seed):
     np.testing.assert_allclose(
         split_coordinates(centers, weights, groups, norms), expected, rtol=1e-14
     )
-
-
-@given(
-    arrays(float, (5, 4), elements=st.floats(0, 10)),
-    st.lists(st.integers(-1, 2), min_size=5, max_size=5),
-)
-def test_directions_are_exactly_orthogonal(centers, groups):
-    directions = split_coordinates(centers, np.ones(5), np.array(groups))
-    assert np.all(np.count_nonzero(directions, axis=0) <= 1)
 
 
 def test_the_lowest_group_wins_a_tie_and_zero_coordinates_belong_to_none():

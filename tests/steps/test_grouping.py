@@ -29,18 +29,3 @@ def test_close_is_an_equivalence_after_weight_reduction(seed):
     together = groups[survivors][:, None] == groups[survivors][None, :]
     # Every group is a clique, and no close pair is split.
     assert np.array_equal(together, is_close[np.ix_(survivors, survivors)])
-
-
-def test_groups_are_numbered_by_their_lowest_center():
-    groups = group_by_angle(np.array([0.0, 1, 1, 1, 1]), np.array([[2, 4], [0, 1], [0, 3]]))
-    assert groups.tolist() == [-1, 0, 1, 2, 1]
-
-
-def test_a_spent_center_does_not_join_two_groups():
-    groups = group_by_angle(np.array([1.0, 0.0, 1.0]), np.array([[0, 1], [1, 2]]))
-    assert groups.tolist() == [0, -1, 1]
-
-
-def test_no_pairs_and_no_centers_are_fine():
-    assert group_by_angle(np.zeros(3), np.zeros((0, 2))).tolist() == [-1, -1, -1]
-    assert len(group_by_angle(np.zeros(0), np.zeros((0, 2)))) == 0

@@ -1,7 +1,5 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from orthonmf.steps.weight_reduction import (
     COS_30,
@@ -48,16 +46,6 @@ def test_reduction_equals_a_plain_loop_to_the_bit_in_any_pair_order(seed, shuffl
     assert got == [tuple(removal) for removal in trace]
 
 
-@given(st.lists(st.floats(0, 1e6), min_size=2, max_size=12), st.randoms(use_true_random=False))
-def test_one_end_of_every_pair_is_spent_exactly(weights, random):
-    pairs = all_pairs(len(weights))
-    random.shuffle(pairs)
-    result = reduce_weights(np.array(weights), np.array(pairs))
-    assert np.count_nonzero(result.weights) <= 1
-    assert np.all(result.weights >= 0)
-    assert len(result.removed) <= len(weights)
-
-
 def test_pieces_of_the_pairs_give_what_all_pairs_give_at_once():
     rng = np.random.default_rng(1)
     weights = rng.exponential(size=50)
@@ -67,12 +55,6 @@ def test_pieces_of_the_pairs_give_what_all_pairs_give_at_once():
     rest = reduce_weights(first.weights, pairs[100:])
     assert np.array_equal(whole.weights, rest.weights)
     assert np.array_equal(whole.removed, np.r_[first.removed, rest.removed])
-
-
-def test_the_weights_passed_in_are_not_changed():
-    weights = np.array([1.0, 2.0])
-    reduce_weights(weights, [(0, 1)])
-    assert weights.tolist() == [1.0, 2.0]
 
 
 ANGLE_PAIR = {
@@ -90,14 +72,6 @@ def test_vectors_at_the_ends_of_the_band_or_an_ulp_beside_are_in_it(cosine, dire
     cosines = pairwise_cosines(vectors)
     assert pairs_in_band(cosines, cosine_slack(2)).tolist() == [[0, 1]]
     assert len(pairs_above_band(cosines, cosine_slack(2))) == 0
-
-
-@pytest.mark.parametrize(("degrees", "band", "close"), [(29.99, 0, 1), (45, 1, 0), (60.01, 0, 0)])
-def test_angles_beside_the_band_are_told_apart(degrees, band, close):
-    angle = np.deg2rad(degrees)
-    cosines = pairwise_cosines(np.array([[1.0, 0.0], [np.cos(angle), np.sin(angle)]]))
-    assert len(pairs_in_band(cosines, cosine_slack(2))) == band
-    assert len(pairs_above_band(cosines, cosine_slack(2))) == close
 
 
 def test_cosines_of_huge_tiny_and_zero_rows_are_right():
