@@ -249,17 +249,11 @@ class Matrix:
         lengths: Any = None,
         by_row: bool = True,
     ) -> BlockSweep:
-        """Assign every row to a direction and sum the rows of each, in one read.
+        """Assign every row to one of the directions (k, m) and sum the rows of each, in one read.
 
-        Parameters
-        ----------
-        directions
-            (k, m).
-        offsets, lengths
-            None for the score ``<y, d>`` and coefficient ``<y, d>``; with offsets (k,) and lengths
-            (n,) the score is ``<y, d> - offset * length`` and the coefficient ``length``.
-        by_row
-            Whether labels and products of all rows are wanted; else only sums are kept.
+        The score and the coefficient of a row are ``<y, d>``; with offsets (k,) and lengths (n,)
+        the score is ``<y, d> - offset * length``, the coefficient ``length``. Without ``by_row``
+        labels and products of rows are not kept, only sums.
         """
         room = self.source.kernel.room
         n, sums = self.shape[:1], room(directions.shape)

@@ -37,17 +37,10 @@ class Pairs:
 
 
 def close_pairs(rows: Array | csr_array, norms: Array, threshold: float) -> Iterator[Pairs]:
-    """Yield the pairs of rows whose cosine is at least ``threshold``, block by block.
+    """Yield the pairs of rows whose cosine is at least ``threshold``, above 0, block by block.
 
-    Parameters
-    ----------
-    rows
-        (n, m) non-negative float64, dense or CSR. Of a sparse matrix only the pairs that share
-        a column are ever formed.
-    norms
-        (n,) Euclidean norms of the rows; a row of norm 0 is in no pair.
-    threshold
-        Greater than 0.
+    Rows (n, m) are non-negative, float64, dense or CSR; of a sparse matrix only the pairs that
+    share a column are ever formed. A row of norm (n,) 0 is in no pair.
     """
     inverse = divide(np.ones(len(norms)), norms)
     for pairs in _products_of_pairs(rows):
@@ -173,17 +166,9 @@ def capture_rows(rows: Array | csr_array, directions: Array | csr_array) -> tupl
     Row x goes to the direction a with the largest ``<x, a> / |a|`` (the lowest of equals) and gets
     the scale ``<x, a> / |a|^2``. No other choice of label and scale leaves a smaller error.
 
-    Parameters
-    ----------
-    rows
-        (n, m) non-negative, dense or CSR.
-    directions
-        (k, m) non-negative, dense or CSR, no two with a common coordinate; may have zero rows.
-
-    Returns
-    -------
-    labels, scales
-        (n,) each; label -1 and scale 0 where no direction meets the row.
+    Rows (n, m) and directions (k, m) are non-negative, dense or CSR. No two directions have a
+    common coordinate; some may be zero. Returns labels and scales, (n,) each: -1 and 0 where no
+    direction meets the row.
     """
     directions = csr_array(directions)
     squares = np.asarray(directions.multiply(directions).sum(axis=1), dtype=np.float64)

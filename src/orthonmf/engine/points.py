@@ -573,20 +573,9 @@ def move_idle(
 ) -> bool:
     """Put vectors that no point went to where most is missed: what is unused cannot be lost.
 
-    Parameters
-    ----------
-    vectors
-        (k, m), changed in place.
-    idle
-        Numbers of the vectors to move.
-    missed, least
-        (N,) what every point misses, and from which on it is more than rounding.
-    at
-        Vectors (c, m) for the points at c positions.
-
-    Returns
-    -------
-    Whether any point was worth moving to.
+    Of the vectors (k, m) those with the numbers ``idle`` are changed in place. ``missed`` (N,) is
+    what every point misses, more than rounding from ``least`` on; ``at`` gives vectors (c, m) for
+    the points at c positions. Returns whether any point was worth moving to.
     """
     chosen = find_largest(missed, least, len(idle))
     vectors[idle[: len(chosen)]] = at(chosen)

@@ -12,12 +12,8 @@ from orthonmf.typing import Array
 def first_largest(indptr: Array, scores: Array) -> tuple[Array, Array]:
     """Find the largest score of every segment, the earliest one where several are equal.
 
-    Segment s is ``scores[indptr[s]:indptr[s + 1]]``; empty ones are left out.
-
-    Returns
-    -------
-    segments, positions
-        The segments that are not empty, and where in ``scores`` each has its largest.
+    Segment s is ``scores[indptr[s]:indptr[s + 1]]``. Returns the segments that are not empty, and
+    where in ``scores`` each has its largest.
     """
     segments = np.flatnonzero(np.diff(indptr))
     if len(segments) == 0:

@@ -146,14 +146,8 @@ def _sums_by_label(labels: Array, weights: Array, values: Array, k: int) -> Arra
 def choose_columns(weights: Array, distances: Array, k: int) -> tuple[Array, Nearest]:
     """Up to k of p candidates for N weighted points: one by one the best, then best exchanges.
 
-    Also which of the chosen is nearest to every point.
-
-    Parameters
-    ----------
-    weights
-        (N,) of the points.
-    distances
-        (N, p) of all points to the candidates.
+    Also which of the chosen is nearest to every point. Given are the weights (N,) of the points
+    and their distances (N, p) to the candidates.
     """
     chosen = _choose_one_by_one(weights.astype(distances.dtype, copy=False), distances, k)
     state = Nearest(weights, distances[:, chosen])

@@ -117,12 +117,8 @@ def draw_far(
 ) -> Array:
     """Draw up to k positions by weight (N,) times distance to the nearest one drawn before.
 
-    Parameters
-    ----------
-    distances_to
-        From c positions to the distances (N, c) of all points to the points there.
-    nothing
-        A share of the weight; less than this left to draw from is rounding.
+    ``distances_to`` gives the distances (N, c) of all points to those at c positions. Less than
+    the share ``nothing`` of the weight left to draw from is rounding.
     """
     least = nothing * weights.sum()
     drawn: list[int] = []
