@@ -62,13 +62,18 @@ def draw_candidates(
 
 
 def draw_in_rounds(
-    points: Points, count: int, rng: np.random.Generator, distance: Distance = lines
+    points: Points,
+    count: int,
+    rng: np.random.Generator,
+    distance: Distance = lines,
+    *,
+    n_rounds: int = ROUNDS,
 ) -> Array:
     """Centers (c, m): a point by weight, then about ``count`` by what is missed in every read."""
     key = int(rng.integers(2**63))
     centers = points.at(draw(points.weights, 1, rng))
     missed = points.total * distance(np.zeros((1, 1)), np.ones(1))[0, 0]
-    for number in range(ROUNDS):
+    for number in range(n_rounds):
         drawn, missed = points.draw_missed(centers, count, missed, distance, (key, number))
         if not missed > 0:
             break

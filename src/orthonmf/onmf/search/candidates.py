@@ -29,7 +29,8 @@ ROUNDS = 3
 FEWEST_A_ROUND, MORE_A_ROUND = 24, 40
 CHEAP_SECONDS = 3e-3
 # Of points that only passes reach twice as many as components are drawn in every round.
-FEWEST_A_READ = 40
+# Many components take a read more: else one fit in twenty leaves something out.
+FEWEST_A_READ, READS, READS_FOR_MANY = 40, 4, 5
 # From so many components on a tournament costs more than the rest of the fit, and gains nothing.
 MANY_COMPONENTS = 60
 # A tournament of fewer leaves no group out. Of more, so many draws that were repaired and come to
@@ -134,7 +135,8 @@ def count_candidates(points: Samples, k: int) -> int:
 
 def gather_in_rounds(points: Points, k: int, rng: np.random.Generator) -> Candidates:
     """Draw candidates from points that only passes reach; over columns a read more for products."""
-    drawn = draw_in_rounds(points, max(2 * k, FEWEST_A_READ), rng)
+    n_rounds = READS if k < SOME_COMPONENTS else READS_FOR_MANY
+    drawn = draw_in_rounds(points, max(2 * k, FEWEST_A_READ), rng, n_rounds=n_rounds)
     swept = points.sweep_directions(drawn, by_point=False)
     used = np.flatnonzero(swept.captured > 0)
     gram = points.gram(swept.sums[used])
@@ -175,6 +177,10 @@ def choose(points: Points, candidates: Candidates, k: int, rng: np.random.Genera
         missed = points.total - few.total
         played = FEW_PLAYED if missed > STANDS_FOR_ALL * points.total else MANY_PLAYED
         labels, scales = _play(few, best.directions, k, rng, played)
+        if k >= SOME_COMPONENTS:
+            won = few.power_update(labels, divide(scales, np.sqrt(few.weights)), k)
+            sweep = few.sweep_directions(repair(few, won).directions)
+            labels, scales = sweep.labels, sweep.products
     members = np.zeros((k, len(labels)))
     members[labels, np.arange(len(labels))] = scales * roots
     directions = members @ candidates.centers
