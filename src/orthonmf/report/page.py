@@ -6,7 +6,7 @@ import base64
 import hashlib
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
 from itertools import islice, pairwise
@@ -51,7 +51,7 @@ def page(story: Story) -> str:
         refits=told_refits(story),
         captured=_captured_rows(story),
         curves=_curves(story) if chosen and not of_pairs else [],
-        pairs=_pairs(chosen["candidates"]) if chosen and of_pairs else None,
+        of_pairs=of_pairs,
         files={name: _address(*table) for name, table in tables_of(story).items()},
         **pictures(story),
     )
@@ -254,17 +254,6 @@ def _curves(story: Story) -> list[Chart]:
         )
         for title, y_label, curves in charts
     ]
-
-
-def _pairs(candidates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The errors over pairs: groups of rows down, groups of features across."""
-    errors = {
-        tuple(candidate["n_components"]): candidate.get("relative_error")
-        for candidate in candidates
-    }
-    down, across = (sorted({pair[side] for pair in errors}) for side in (0, 1))
-    rows = [(k, [errors.get((k, n_groups)) for n_groups in across]) for k in down]
-    return {"across": across, "rows": rows}
 
 
 def _address(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
