@@ -140,7 +140,9 @@ class Certificate:
             return f"{self.quantity} at most {ratio_text(self.ratio)} times the smallest possible"
         if self.upper_bound is not None and self.lower_bound is None:
             # No error is below zero, so the best one is no further away than this.
-            return f"{self.quantity} the smallest possible, to within {self._share()}"
+            share = f"{Context(2, ROUND_CEILING).create_decimal(float(self.upper_bound)):.1e}"
+            whole = "information" if self._is_of_divergence else "squared norm"
+            return f"{self.quantity} the smallest possible, to within {share} of the {whole}"
         return ""
 
     @property
@@ -161,12 +163,6 @@ class Certificate:
             share = percent(self.unique_within, ROUND_CEILING)
             more += f"; every answer as good has the same groups, but for {share} of the weight"
         return more
-
-    def _share(self) -> str:
-        """The upper bound in words."""
-        text = f"{Context(2, ROUND_CEILING).create_decimal(float(self.upper_bound or 0.0)):.1e}"
-        whole = "information" if self._is_of_divergence else "squared norm"
-        return f"{text} of the {whole}"
 
 
 EXACT = Certificate(lower_bound=0.0, upper_bound=0.0, ratio=1.0)

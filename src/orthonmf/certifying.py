@@ -105,17 +105,15 @@ class Evidence:
 
     def look(self, result: Factorization) -> Certificate:
         """The certificate of a result, computed now if it was not looked at before."""
-        if self.pending is not None:
-            with self._lock:
-                pending = self.pending
-                if pending is not None:
-                    before = self.certificate
-                    proven = prove_from_data(pending, result, read_again)
-                    if before.ratio is not None and before.ratio < (proven.ratio or math.inf):
-                        proven = replace(before, seconds=proven.seconds)
-                    self.certificate = proven
-                    self.pending = None  # last: who sees no data finds the certificate
-        return self.certificate
+        with self._lock:
+            if self.pending is not None:
+                before = self.certificate
+                proven = prove_from_data(self.pending, result, read_again)
+                if before.ratio is not None and before.ratio < (proven.ratio or math.inf):
+                    proven = replace(before, seconds=proven.seconds)
+                self.certificate = proven
+                self.pending = None  # last: who sees no data finds the certificate
+            return self.certificate
 
     def compute(self, result: Factorization, given: Pending) -> Certificate:
         """The certificate of a result, computed from data given now, and kept."""

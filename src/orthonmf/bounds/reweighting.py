@@ -118,7 +118,7 @@ def reweight(table: Table, labels: Array, k: int) -> Choice:
     best = max((capture(table, logs, k, None, rng) for logs in starts), key=lambda y: y.value)
     rate = RATE
     for _ in range(STEPS):
-        choice = capture(table, step(table, best, rate), k, best.vectors, rng)
+        choice = capture(table, step(table, best.logs, best.root, rate), k, best.vectors, rng)
         if choice.value > best.value:
             best = choice
         else:
@@ -155,12 +155,12 @@ def capture(
     )
 
 
-def step(table: Table, choice: Choice, rate: float) -> Array:
-    """Logarithms of Y after one step."""
-    Y = table.matrix(choice.logs)
-    products = table.products(choice.root, Y.T @ choice.root)
+def step(table: Table, logs: Array, root: Array, rate: float) -> Array:
+    """Logarithms of Y (c,) after one step, for Z = root @ root.T, ``root`` (n, r)."""
+    Y = table.matrix(logs)
+    products = table.products(root, Y.T @ root)
     moves = np.log(np.maximum(Y.data * products / table.shares, LEAST_QUOTIENT))
-    return choice.logs - rate / 2.0 * np.clip(moves, -LONGEST_STEP, LONGEST_STEP)
+    return logs - rate / 2.0 * np.clip(moves, -LONGEST_STEP, LONGEST_STEP)
 
 
 def search_jointly(
@@ -197,8 +197,7 @@ def search_jointly(
         captured = multiplier.top
         if last or captured <= target or allowance.cut:
             return logs, multiplier
-        root = multiplier.root.astype(np.float64)
         logs = logs - math.log(captured) / 2.0
         rate = RATE if done < rounds // 2 else RATE * SLOW
-        logs = step(table, Choice(logs, 0.0, root, root), rate)
+        logs = step(table, logs, multiplier.root.astype(np.float64), rate)
         done += 1

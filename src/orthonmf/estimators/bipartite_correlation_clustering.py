@@ -92,7 +92,13 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
             `orthonmf.Biadjacency.from_edges`.
         y : ignored
         """
-        self._check_parameters()
+        as_choice(self.algorithm, tuple(ALGORITHMS), "algorithm")
+        n_init = as_n_components(self.n_init, "n_init", least=0)
+        if self.algorithm == "paper" and n_init != DEFAULT_N_INIT:
+            raise InvalidInputError(
+                f"n_init={n_init} would be ignored with algorithm='paper', which has one start; "
+                "leave it out, or use algorithm='best'"
+            )
         graph = as_graph(X, self.binarize)
         if isinstance(X, Biadjacency) or graph.row_names is not None:
             self.n_features_in_ = graph.edges.shape[1]
@@ -118,16 +124,6 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
         """Which columns are in each cluster that has both sides (n_clusters x n_columns)."""
         check_is_fitted(self)
         return self.column_labels_ == np.arange(self._n_clusters)[:, None]
-
-    def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense; the threshold is checked with the data."""
-        as_choice(self.algorithm, tuple(ALGORITHMS), "algorithm")
-        n_init = as_n_components(self.n_init, "n_init", least=0)
-        if self.algorithm == "paper" and n_init != DEFAULT_N_INIT:
-            raise InvalidInputError(
-                f"n_init={n_init} would be ignored with algorithm='paper', which has one start; "
-                "leave it out, or use algorithm='best'"
-            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

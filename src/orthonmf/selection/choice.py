@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from html import escape
-from operator import attrgetter
+from operator import attrgetter, le
 from typing import Any
 
 import numpy as np
@@ -175,7 +175,8 @@ def sum_up(trials: Iterable[Trial]) -> tuple[Candidate, ...]:
     for k, group in by_k.items():
         before = candidates[-1:]
         if isinstance(k, tuple):
-            before = [smaller for smaller in candidates if _fits(smaller.n_components, k)]
+            # Those with no more groups on either side.
+            before = [c for c in candidates if all(map(le, sides_of(c.n_components), k))]
         error_before = min((smaller.relative_error for smaller in before), default=1.0)
         null_before = min((smaller.null_error for smaller in before), default=1.0)
         error = min(trial.relative_error for trial in group)
@@ -208,11 +209,6 @@ def sum_up(trials: Iterable[Trial]) -> tuple[Candidate, ...]:
             )
         )
     return tuple(candidates)
-
-
-def _fits(smaller: Any, pair: tuple[int, int]) -> bool:
-    """Whether a pair has no more groups than another on either side."""
-    return bool(smaller[0] <= pair[0] and smaller[1] <= pair[1])
 
 
 def _is_last(chosen: Size, candidates: tuple[Candidate, ...]) -> bool:
