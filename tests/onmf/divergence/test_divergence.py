@@ -173,6 +173,9 @@ def test_one_profile_is_an_exact_fit_and_a_zero_matrix_has_no_parts():
     assert result.n_components_found == 1
     assert result.relative_error == 0
     assert fit(np.zeros((4, 3)), 2).n_components_found == 0
+    core = fit(np.zeros((4, 3)), (2, 2), orthogonal="both").core
+    assert core is not None
+    assert core.shape == (0, 0)
 
 
 @pytest.mark.parametrize("size", [(4, "samples"), ((4, 4), "both")])

@@ -49,14 +49,15 @@ def publish_expressed(
     options: Options,
 ) -> Factorization:
     """The same for rows expressed by components (k, m) of sum 1 that are all in use."""
-    groups = solution.groups
     shares = information_shares(matrix, components, expressed, options.orthogonal)
     order = np.argsort(-shares, kind="stable")
     components, shares = components[order], shares[order]
     projection = expressed.in_order(order)
     lost = measure_divergence(matrix, projection, components, options.orthogonal)
     feature_labels, feature_scales = None, None
-    if groups is not None:
+    if options.orthogonal == "both":
+        # A matrix of zeros has no groups.
+        groups = components if solution.groups is None else solution.groups
         groups = _groups_in_use(groups, components)
         feature_labels, feature_scales = winners_of_columns(groups.astype(matrix.dtype))
     elif options.orthogonal == "features":
