@@ -44,6 +44,8 @@ class Cases:
             if not formats or honest.format in formats:
                 self.seeds.setdefault(honest.format, []).append(honest)
         self.formats = sorted(self.seeds)
+        if unknown := set(formats).difference(self.formats):
+            raise SystemExit(f"no seed is of format {', '.join(unknown)}; see tests/fuzz/seeds.py")
 
     def make(self, number, folder):
         """Write the files of a case; returns the seed they come from and the path to read."""

@@ -60,7 +60,7 @@ class Source(ABC):
 
     @abstractmethod
     def part(self, rows: Array | slice) -> Source:
-        """A source of some rows, held in memory."""
+        """A source of some rows in memory, on the host: its blocks are arrays or CSR arrays."""
 
     def own_executor(self, local: Executor) -> Executor | None:
         """Who works on blocks that lie on a cluster; ``local`` is for what lies in this process.

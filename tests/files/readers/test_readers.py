@@ -274,6 +274,10 @@ def test_a_packed_file_of_an_unknown_ending_is_no_table(tmp_path):
         with pytest.raises(FileError, match=why):
             read_matrix(tmp_path / name)
     same(read_matrix(tmp_path / "x.counts.gz", format="csv"), [[1, 2], [3, 4]])
+    np.save(tmp_path / "x.npy", np.eye(2))
+    (tmp_path / "x").write_bytes(gzip.compress((tmp_path / "x.npy").read_bytes()))
+    with pytest.raises(FileError, match=r"x: it is a packed \.npy file, which is not read; packed"):
+        read_matrix(tmp_path / "x")
 
 
 def test_lists_of_names_must_fit(tmp_path):

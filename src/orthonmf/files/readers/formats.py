@@ -8,7 +8,7 @@ from pathlib import Path
 from orthonmf.files.readers.arrays import read_npy, read_npz
 from orthonmf.files.readers.edges import read_edges
 from orthonmf.files.readers.mtx import read_mtx
-from orthonmf.files.readers.opening import first_bytes
+from orthonmf.files.readers.opening import first_bytes, is_packed
 from orthonmf.files.readers.parquet import read_parquet
 from orthonmf.files.readers.request import FileError, NamedMatrix, Request
 from orthonmf.files.readers.sheet import read_sheet
@@ -48,6 +48,7 @@ ELSEWHERE = {
 }
 TELLS_NOTHING = ("", ".txt")  # of what a text holds
 MAY_BE_PACKED = ("mtx", "csv", "tsv", "edges")
+UNPACK = f"packed may be {', '.join(f'.{name}.gz' for name in MAY_BE_PACKED)}: unpack it first"
 BEGINNINGS = {
     b"\x93NUMPY": "npy",
     b"PK\x03\x04": "npz",
@@ -71,13 +72,14 @@ def format_of(path: Path, shown: str) -> str:
         raise FileError(f"{shown}: {ending} files are not read; {ELSEWHERE[ending]}")
     if packed and ending not in TELLS_NOTHING:
         raise FileError(
-            f"{shown}: {ending}.gz files are not read; packed may be "
-            f"{', '.join(f'.{name}.gz' for name in MAY_BE_PACKED)}: unpack it first",
+            f"{shown}: {ending}.gz files are not read; {UNPACK}",
             f"name what is in it with --format: {' '.join(MAY_BE_PACKED)}",
         )
     beginning = first_bytes(path)
     names = (name for start, name in BEGINNINGS.items() if beginning.startswith(start))
     format = next(names, None)
+    if format is not None and format not in MAY_BE_PACKED and is_packed(path):
+        raise FileError(f"{shown}: it is a packed .{format} file, which is not read; {UNPACK}")
     if format is None and b"\0" in beginning:
         raise FileError(
             f"{shown}: neither its name nor its first bytes tell what it is",
