@@ -83,6 +83,11 @@ def _scale(value: float, low: float, high: float, start: float, stop: float) -> 
     return start + share * (stop - start)
 
 
+def dots_path(across: Array, down: Array) -> str:
+    """Dots at some places as one SVG path: thousands of elements would make a page slow."""
+    return "".join(f"M{x:.1f} {y:.1f}h0" for x, y in zip(across, down, strict=True))
+
+
 def picture(values: Array, shape: tuple[int, int]) -> str:
     """Values as a gray PNG in a data URI, the largest brightest; a big one loses pixels."""
     pixels = np.asarray(values, dtype=np.float64).reshape(shape)

@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from orthonmf.certificate import bound_text
-from orthonmf.report.charts import Chart, Line, picture
+from orthonmf.report.charts import Chart, Line, dots_path, picture
 from orthonmf.report.findings import is_exactly_orthogonal
 from orthonmf.report.pictures import color, pictures
 from orthonmf.report.stability import told_refits
@@ -176,10 +176,7 @@ def _cross_table(story: Story) -> dict[str, Any] | None:
 
 
 def _spots(story: Story) -> dict[str, Any] | None:
-    """The rows at places that came with the data, one path for every component.
-
-    Thousands of elements would make the page slow.
-    """
+    """The rows at places that came with the data, one path for every component."""
     if story.positions is None:
         return None
     places = np.asarray(story.positions, dtype=np.float64)[:, :2]
@@ -193,11 +190,8 @@ def _spots(story: Story) -> dict[str, Any] | None:
     across, down = 8 + shares[:, 0] * (SIDE - 16), 8 + (1 - shares[:, 1]) * (SIDE - 16)
     labels = story.findings.row_labels[drawn]
     paths = {
-        int(component): "".join(
-            f"M{x:.1f} {y:.1f}h0"
-            for x, y in zip(across[labels == component], down[labels == component], strict=True)
-        )
-        for component in np.unique(labels)
+        component: dots_path(across[labels == component], down[labels == component])
+        for component in np.unique(labels).tolist()
     }
     return {"paths": paths, "step": step, "side": SIDE, "width": 5.2 if len(drawn) > 1000 else 7.2}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orthonmf.report.charts import dots_path
 from orthonmf.report.story import Story
 from orthonmf.stability.picture import MOST_DOTS, dots_of, order_of_groups
 from orthonmf.stability.record import THRESHOLD, Membership
@@ -51,8 +52,9 @@ def _dots(side: Membership, groups: list[int]) -> dict[str, Any]:
         certainty, aside = dots_of(side, group)
         middle = TOP + ROW * (place + 0.5)
         across, down = LEFT + certainty * (right - LEFT), middle + aside * ROW
-        path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in zip(across, down, strict=True))
-        bands.append({"group": group, "path": path, "middle": middle, "kept": float(kept[group])})
+        bands.append(
+            {"group": group, "path": dots_path(across, down), "middle": middle, "kept": kept[group]}
+        )
     return {
         "frame": (WIDTH, bottom + BOTTOM, LEFT, right, TOP, bottom),
         "bands": bands,
