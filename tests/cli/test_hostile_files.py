@@ -108,9 +108,6 @@ def test_it_is_refused_with_its_name_and_place(name, tmp_path, run):
     ("name", "content"),
     [
         ("twice.mtx", MTX + "2 2 3\n1 1 1\n1 1 2\n2 2 2\n"),
-        ("bom.csv", "\ufeffa,b\n1,2\n3,4\n"),
-        ("semicolon.csv", "1.5;2\n3;4\n"),
-        ("quoted.csv", '"the, name",b\n1,2\n3,4\n'),
         ("crlf.tsv", "x\ty\r\n1\t2\r\n3\t4\r\n"),
         ("pattern.mtx", MTX.replace("real", "pattern") + "2 2 2\n1 1\n2 2\n"),
         ("array.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n"),

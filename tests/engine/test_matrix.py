@@ -10,8 +10,6 @@ from tests.engine.weighted import CASES, STORES, dense, make, some_numbers
 RNG = np.random.default_rng(5)
 N, M = some_numbers().shape
 DIRECTIONS = RNG.random((3, M))
-LABELS = RNG.integers(-1, 3, size=N).astype(np.int32)
-LABELLED = np.arange(4)[:, None] == LABELS  # (4, n), nobody has the last label
 
 
 @pytest.fixture(params=CASES)
@@ -58,38 +56,6 @@ def test_rows_that_are_taken_are_those_of_y_in_the_order_asked_for(example):
     np.testing.assert_allclose(found, example.Y_in_units[wanted], rtol=1e-14)
     stored = dense(example.matrix.stored_rows(wanted))
     np.testing.assert_array_equal(stored, example.X[wanted])
-
-
-def test_a_sweep_without_labels_has_the_sums_of_one_with_them(example, rough):
-    Y = example.Y_in_units
-    products = Y @ DIRECTIONS.T
-    swept = example.matrix.sweep(DIRECTIONS)
-    heavy = example.Y.any(axis=1)
-    np.testing.assert_array_equal(swept.labels[heavy], products.argmax(axis=1)[heavy])
-    own = np.where(products.argmax(axis=1)[:, None] == np.arange(3), products, 0.0)
-    np.testing.assert_allclose(swept.sums, own.T @ Y, **rough)
-    alone = example.matrix.sweep(DIRECTIONS, by_row=False)
-    assert alone.labels is None
-    assert alone.products is None
-    np.testing.assert_array_equal(alone.sums, swept.sums)
-
-
-def test_an_update_keeps_the_labels_and_leaves_out_rows_that_have_none(example):
-    Y = example.Y_in_units
-    products = (Y @ DIRECTIONS.T)[np.arange(N), LABELS]
-    products = np.where(LABELS >= 0, products, 0.0)
-    found = example.matrix.update(LABELS, DIRECTIONS)
-    assert found.labels is LABELS
-    np.testing.assert_allclose(found.products * example.row_roots, products, rtol=1e-12)
-    np.testing.assert_allclose(found.sums, (LABELLED[:3] * products) @ Y, rtol=1e-12)
-
-
-def test_sums_of_rows_leave_out_label_minus_one_whatever_its_coefficient(example):
-    coefficients = RNG.random(N)
-    given = np.where(LABELS >= 0, coefficients * example.row_roots, np.nan)
-    Y = example.Y_in_units
-    found = example.matrix.row_sums(LABELS, given, 4)
-    np.testing.assert_allclose(found, (LABELLED * coefficients) @ Y, rtol=1e-12)
 
 
 def test_columns_meet_their_combinations_in_one_read(example, rough):

@@ -44,22 +44,6 @@ def is_worse(best, paper):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("orthogonal", "n"), [("samples", 60), ("features", 60), ("both", 20)])
-def test_three_tournaments_reach_the_optimum_and_the_paper_is_not_better(orthogonal, n):
-    reached = worse = 0
-    for seed in range(n):
-        X, k = tiny_matrix(seed, orthogonal), 2 + seed % 3
-        best, paper = relative_errors(X, k, orthogonal, seed, 3)
-        optimum = optimum_of(X, k, orthogonal) / np.sum(X**2)
-        assert best >= optimum - ROUNDING
-        reached += best <= optimum * (1 + 1e-6) + ROUNDING
-        worse += is_worse(best, paper)
-    print(f"{orthogonal}: the optimum was reached on {reached} of {n}")
-    assert reached >= 0.95 * n
-    assert worse <= 1
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_one_default_call_reaches_the_optimum_of_small_matrices(orthogonal):
     reached = []

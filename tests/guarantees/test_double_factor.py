@@ -5,12 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from sklearn.decomposition import NMF
 
 import orthonmf
 from orthonmf.certificate import Promise
-from orthonmf.datasets import make_planted
-from orthonmf.measures import recovery_error
 from orthonmf.onmf.double_factor import separate_centers
 from orthonmf.onmf.promises import double_from_lines
 from orthonmf.vectors import unit_lengths
@@ -156,15 +153,3 @@ def test_shuffled_blocks_without_noise_are_recovered_exactly(algorithm, orthogon
         assert len({(a, b) for a, b in zip(found.labels[used], rows[used], strict=True)}) == blocks
     if found.feature_labels is not None:
         np.testing.assert_array_equal(found.feature_labels == -1, ~X.any(axis=0))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_recovery_at_low_noise_is_better_than_that_of_plain_nmf(seed):
-    data = make_planted(500, 100, 5, 0.1, orthogonal="both", random_state=seed)
-    ours = orthonmf.factorize(
-        data.X, 5, orthogonal="both", algorithm="paper", n_init=5, random_state=seed
-    )
-    model = NMF(5, init="nndsvda", max_iter=2000, random_state=0)
-    loadings = model.fit_transform(data.X)
-    theirs = recovery_error(data.M_truth, model.components_.T, loadings.T)
-    assert recovery_error(data.M_truth, ours.A, ours.W) < theirs

@@ -119,27 +119,3 @@ def test_as_many_groups_as_points_are_the_setting_of_the_other_side():
     assert rows.relative_squared_error == pytest.approx(features.relative_squared_error, rel=1e-6)
     assert columns.relative_squared_error == pytest.approx(samples.relative_squared_error, rel=1e-6)
     assert fit(X, (12, 9)).relative_squared_error < 1e-28
-
-
-def test_error_identities_of_the_published_factors():
-    X = np.random.default_rng(6).exponential(size=(40, 30))
-    result = fit(X, (4, 3))
-    F, G = factors(result)
-    core = F.T @ X @ G
-    np.testing.assert_allclose(result.core, core, rtol=1e-10)
-    total, P, Q = np.sum(X**2), F @ F.T, G @ G.T
-    error = np.sum((X - F @ core @ G.T) ** 2)
-    assert result.relative_squared_error * total == pytest.approx(error, rel=1e-10)
-    assert error == pytest.approx(total - np.sum(core**2), rel=1e-10)
-    assert error == pytest.approx(np.sum((X - P @ X) ** 2) + np.sum((P @ (X - X @ Q)) ** 2))
-
-
-def factors(result):
-    """F (n, k) and G (m, l) with unit columns."""
-    F = np.zeros((len(result.labels), result.core.shape[0]))
-    used = result.labels >= 0
-    F[used, result.labels[used]] = result.scales[used]
-    G = np.zeros((len(result.feature_labels), result.core.shape[1]))
-    used = result.feature_labels >= 0
-    G[used, result.feature_labels[used]] = result.feature_scales[used]
-    return F / np.linalg.norm(F, axis=0), G

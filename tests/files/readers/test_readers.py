@@ -129,15 +129,6 @@ def test_lines_are_counted_from_the_first_one_of_the_file(tmp_path):
         read_matrix(path)
 
 
-def test_missing_cells_are_nan_when_allowed(tmp_path):
-    path = tmp_path / "x.csv"
-    path.write_text("a,b,c\n1,,NA\n3,nan,5\n")
-    with pytest.raises(FileError, match=r"x\.csv: line 2: column 2 \('b'\): the cell is empty"):
-        read_matrix(path)
-    data = read_matrix(path, allow_missing=True)
-    assert np.array_equal(data.X, [[1, np.nan, np.nan], [3, np.nan, 5]], equal_nan=True)
-
-
 @given(st.lists(st.lists(st.floats(0, 1e300), min_size=3, max_size=3), min_size=1, max_size=8))
 def test_numbers_survive_a_table_to_the_last_bit(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("table") / "x.csv"
@@ -286,12 +277,6 @@ def test_lists_of_names_must_fit(tmp_path):
     assert read_names(path, 2, "rows") == ("ä", "b c")
     with pytest.raises(FileError, match=r"names\.txt: it holds 2 names for 3 rows"):
         read_names(path, 3, "rows")
-
-
-def test_a_file_that_is_not_there_is_the_usual_error(tmp_path):
-    for name in ("x.npy", "x.npz", "x.mtx", "x.csv", "x.h5", "x.zarr", "x.parquet", "x.edges"):
-        with pytest.raises(FileNotFoundError):
-            read_matrix(tmp_path / name)
 
 
 def test_the_limit_is_below_the_memory_there_is():
