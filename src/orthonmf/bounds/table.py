@@ -146,10 +146,16 @@ Tried = tuple[list[LowerBound], str]
 
 def find_bounds(case: Case, certificate: str) -> Tried:
     """All bounds that a certificate tries, and a sentence when none could be had."""
+    named = BOUNDS[case.beta_loss]
+    if certificate not in named:
+        raise InvalidInputError(
+            f"with beta_loss={case.beta_loss!r} no bound is called {certificate!r}; there are "
+            f"{', '.join(named)}"
+        )
     bounds: list[LowerBound] = []
     reasons = []
     with one_blas_thread():
-        for find in bounds_named(certificate, case.beta_loss):
+        for find in named[certificate]:
             if bounds and case.interrupted():
                 bounds = [replace(bound, method=tell_interrupted(bound.method)) for bound in bounds]
                 break
@@ -158,17 +164,6 @@ def find_bounds(case: Case, certificate: str) -> Tried:
             reasons.append(reason)
             case = replace(case, best=max((bound.value for bound in bounds), default=0.0))
     return bounds, "" if bounds else "; ".join(filter(None, reasons))
-
-
-def bounds_named(certificate: str, beta_loss: str) -> tuple[Callable[[Case], Tried], ...]:
-    """What a certificate is made of under a loss; refused where there is nothing."""
-    named = BOUNDS[beta_loss]
-    if certificate not in named:
-        raise InvalidInputError(
-            f"with beta_loss={beta_loss!r} no bound is called {certificate!r}; there are "
-            f"{', '.join(named)}"
-        )
-    return named[certificate]
 
 
 def tell_interrupted(method: str) -> str:

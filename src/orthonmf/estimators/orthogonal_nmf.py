@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -434,12 +435,8 @@ class OrthogonalNMF(
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.orthogonal != "both" and self._may_be_missing()
+        with suppress(InvalidInputError):  # reported by fit, not by a question about tags
+            missing = may_be_missing(self.missing_values)
+            tags.input_tags.allow_nan = self.orthogonal != "both" and missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-    def _may_be_missing(self) -> bool:
-        try:
-            return may_be_missing(self.missing_values)
-        except InvalidInputError:  # reported by fit, not by a question about tags
-            return False
