@@ -312,6 +312,7 @@ class Tournament:
         members = np.zeros((s, k))
         members[everyone, labels] = field.scales[:, 0]
         products = gram.times(members.astype(gram.dtype)).astype(np.float64)
+        left = np.full(s, -1)  # where a point came from, and does not return to
         for _ in range(MOVE_ROUNDS):
             squares = np.maximum(np.einsum("sk,sk->k", members, products), 0.0)
             norms = np.square(members).sum(axis=0)
@@ -319,6 +320,7 @@ class Tournament:
             lengths = np.sqrt(squares)
             units = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
             targets, net = net_gains(np.square(units), self._weights, labels, energies)
+            net[targets == left] = 0.0
             moving = _share_no_component(labels, targets, net, 1e-9 * self._total / s)
             missed = self._total - float(energies.sum())
             if not net[moving].sum() > WORTH_MOVING * self._tol * missed:
@@ -329,7 +331,7 @@ class Tournament:
             products[:, own] -= columns * members[moving, own]
             products[:, new] += columns * scales
             members[moving, own], members[moving, new] = 0.0, scales
-            labels[moving] = new
+            labels[moving], left[moving] = new, own
         scales = members[everyone, labels].astype(gram.dtype)
         moved = Field(labels[:, None], scales[:, None], np.zeros(1))
         return self._sweep_to_end(moved)
