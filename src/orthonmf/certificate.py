@@ -1,4 +1,7 @@
-"""Certificate: what is proven about how far an answer is from the best possible."""
+"""Certificate: what is proven about how far an answer is from the best possible.
+
+`certifying.py` makes it.
+"""
 
 from __future__ import annotations
 

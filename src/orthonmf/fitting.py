@@ -48,8 +48,8 @@ from orthonmf.onmf.algorithms import (
     SETTINGS,
     algorithm_for,
 )
-from orthonmf.onmf.masked import NO_PROMISE
 from orthonmf.onmf.memory import refuse_large_fit, refuse_large_result, usable
+from orthonmf.onmf.missing import NO_PROMISE
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import promise_for
 from orthonmf.onmf.solution import solve_zero

@@ -28,7 +28,7 @@ import numpy as np
 from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import find_largest, on_host
-from orthonmf.engine.products import DENSE_PER_SECOND, SPARSE_PER_SECOND, Products, rows_are_short
+from orthonmf.engine.point_gram import DENSE_PER_SECOND, SPARSE_PER_SECOND, Products, rows_are_short
 from orthonmf.engine.sampling import draw_sample
 from orthonmf.typing import Array
 from orthonmf.vectors import divide, square_lengths, unit_lengths

@@ -14,8 +14,8 @@ from orthonmf.engine.dask.source import DaskSource, is_dask_array
 from orthonmf.engine.executors import executor_for
 from orthonmf.engine.first_look import scan
 from orthonmf.engine.kernels.missing import fill
-from orthonmf.engine.masked import MaskedMatrix
 from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.missing import MaskedMatrix
 from orthonmf.engine.sources import ArraySource, CsrSource, SlicedSource, Source
 from orthonmf.errors import (
     InvalidInputError,

@@ -1,4 +1,4 @@
-"""k-means++ by the exact law, over weighted points.
+"""k-means++ by the exact law over weighted points, and the ratio that it promises.
 
 Two ways to say how far normalized points are apart, both from their cosine. *Plain*: squared
 Euclidean distance, the geometry of the paper. *Lines*: squared sine of the angle, which is the

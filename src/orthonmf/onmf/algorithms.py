@@ -23,7 +23,7 @@ from orthonmf.onmf.divergence.one_side import factorize_profiles
 from orthonmf.onmf.divergence.publish import publish_profiles
 from orthonmf.onmf.double_factor import factorize_double
 from orthonmf.onmf.heaviest_classes import factorize_without_limit
-from orthonmf.onmf.masked import factorize_masked
+from orthonmf.onmf.missing import factorize_masked
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import publish
 from orthonmf.onmf.search.one_side import factorize_lines

@@ -1,4 +1,7 @@
-"""Step 2 of the double-factor algorithm: cancel weight between centers at middling angles."""
+"""Step 2 of the double-factor algorithm: cancel weight between centers at middling angles.
+
+(Weights of samples and features enter in `engine/matrix.py`.)
+"""
 
 from __future__ import annotations
 

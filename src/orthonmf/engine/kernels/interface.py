@@ -1,4 +1,4 @@
-"""Kernel: everything that is ever done with one block of rows.
+"""Kernel: all that is ever done with one block of rows; the sweep, which is most of it, is here.
 
 A kernel for another kind of block (on a device, in another format) provides these dozen methods;
 the source of such blocks names it. Every pass is one of them, or a short function of them, and gets

@@ -1,4 +1,7 @@
-"""Blocks with missing entries: values with zeros in their place, and sums over what is observed."""
+"""Blocks with missing entries: values with zeros in their place, and sums over what is observed.
+
+The passes are in `engine/missing.py`, the descent in `onmf/missing.py`.
+"""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orthonmf.engine.point_gram import Products
 from orthonmf.engine.points import FewPoints, Points, Samples
-from orthonmf.engine.products import Products
 from orthonmf.engine.sampling import draw_distinct
 from orthonmf.kmeans.rounds import draw_in_rounds
 from orthonmf.kmeans.seeding import draw_by_law, lines

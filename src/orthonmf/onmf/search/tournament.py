@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthonmf.engine.products import Products
+from orthonmf.engine.point_gram import Products
 from orthonmf.engine.sampling import draw, draw_distinct
 from orthonmf.kmeans.exchanges import choose_columns
 from orthonmf.onmf.search.moves import net_gains

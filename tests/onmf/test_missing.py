@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.masked import factorize_masked
+from orthonmf.onmf.missing import factorize_masked
 from tests.onmf.small_points import some_options
 
 

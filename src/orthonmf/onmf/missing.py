@@ -3,7 +3,7 @@
 Every half step is the exact minimizer over its unknowns, so the error over the observed entries
 never rises. No ratio is claimed: with missing entries already one component is hard to fit best.
 
-NaN is noticed in `inputs/data.py`; the passes over what is observed are in `engine/masked.py`.
+NaN is noticed in `inputs/data.py`; the passes over what is observed are in `engine/missing.py`.
 
 Directions are components here: (k, m) vectors over the columns of X in its units.
 """
@@ -18,7 +18,7 @@ import numpy as np
 from orthonmf.alternation import Method, Update, alternate, errors_of
 from orthonmf.certificate import Promise
 from orthonmf.checkpoint import Checkpoint
-from orthonmf.engine.masked import MaskedMatrix, MaskedSweep
+from orthonmf.engine.missing import MaskedMatrix, MaskedSweep
 from orthonmf.engine.points import Points, Samples, StreamedColumns, move_idle
 from orthonmf.engine.sampling import draw
 from orthonmf.kmeans.seeding import distance_rounding, draw_far

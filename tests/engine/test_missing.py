@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orthonmf.engine.loadings import Projection
-from orthonmf.engine.masked import MaskedMatrix
+from orthonmf.engine.missing import MaskedMatrix
 from orthonmf.engine.sources import to_dense
 from orthonmf.errors import ScaleOverflowError
 from orthonmf.inputs.data import as_matrix

@@ -9,7 +9,7 @@ observed entries alone:
 
 Weights of columns enter the first line, weights of rows the second. One read of the rows does
 both, and only k x m arrays are kept between reads, in either setting. What is done with one
-block is in `kernels/missing.py`, the descent in `onmf/masked.py`.
+block is in `kernels/missing.py`, the descent in `onmf/missing.py`.
 """
 
 from __future__ import annotations

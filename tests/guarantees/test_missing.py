@@ -10,10 +10,10 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.datasets import make_planted
-from orthonmf.engine.masked import MaskedMatrix
+from orthonmf.engine.missing import MaskedMatrix
 from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.masked import factorize_masked
+from orthonmf.onmf.missing import factorize_masked
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import publish
 from tests.oracles.masked import best_masked_error
