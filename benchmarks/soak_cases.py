@@ -176,6 +176,8 @@ def cost_of(problem: Problem, W: np.ndarray, H: np.ndarray) -> tuple[float, floa
         Y = W.astype(float) @ H
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.where(X > 0, X * np.log(X / Y), 0.0) - X + Y
+        # A row of weight 0 may have any divergence.
+        terms[problem.weighted(np.ones(X.shape), 1) == 0] = 0.0
         return float(problem.weighted(terms, 1).sum()), float(problem.weighted(X, 1).sum()) + 1e-300
     peak = np.nanmax(X) or 1.0
     left = problem.weighted(X / peak - (W.astype(float) / peak) @ H, 0.5)
