@@ -409,7 +409,7 @@ def test_one_interrupt_at_any_time_keeps_what_was_found(orthogonal, delay):
     assert process.returncode == 0, error
     ratio, said = out.split(" ", 1)
     assert float(ratio) > 1
-    assert "interrupted" in said or delay > 0.5  # unless it was done
+    assert "interrupted" in said or delay > 0.1  # unless it was done, on a fast machine
 
 
 @pytest.mark.slow
