@@ -39,14 +39,6 @@ def test_the_answer_is_where_people_look_for_it(orthogonal, adata, tmp_path):
     assert held.uns["orthonmf"]["error"] == pytest.approx(result.error)
 
 
-@pytest.mark.parametrize("size", [2.0**-1000, 2.0**1000])
-def test_the_size_of_the_numbers_does_not_matter(size, adata):
-    larger = anndata.AnnData(adata.X * size)
-    for each in (adata, larger):
-        orthonmf.annotate(each, 3, random_state=0)
-    assert larger.var["orthonmf"].tolist() == adata.var["orthonmf"].tolist()
-
-
 def test_a_layer_and_a_key_are_chosen(adata):
     counts = adata.X.copy()
     adata.layers["counts"] = counts

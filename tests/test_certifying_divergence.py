@@ -73,14 +73,6 @@ def test_the_text_tells_the_ratio_and_the_information_kept(orthogonal):
     assert result.certify(X, "svd").ratio >= certificate.ratio
 
 
-def test_the_default_certificate_is_computed_when_it_is_looked_at():
-    X, _ = counts(60, 30, 3)
-    sparse = fit(csr_array(X), "samples", 3).certificate
-    dense = fit(X, "samples", 3).certificate
-    assert 1.0 < dense.ratio < 1.2
-    assert sparse.ratio == pytest.approx(dense.ratio, rel=1e-6)
-
-
 def test_float32_and_any_scale_are_certified():
     X, _ = counts(60, 30, 3)
     ratio = fit(X, "samples", 3).certificate.ratio

@@ -1,13 +1,10 @@
 """Preparing a matrix: every step, dense and sparse, and the record that repeats it."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
-import orthonmf
 from orthonmf.errors import InvalidInputError, NegativeEntryError
 from orthonmf.preparation import prepare
 
@@ -87,14 +84,3 @@ def test_missing_entries_stay_missing_and_count_as_nothing(X, form):
     prepared = prepared if form is np.asarray else prepared.toarray()
     assert np.argwhere(np.isnan(prepared)).tolist() == [[1, 1]]
     assert np.allclose(np.nan_to_num(prepared), expected)
-
-
-def test_a_model_records_how_its_matrix_was_prepared(X, tmp_path):
-    prepared, record = prepare(X, ["totals", "log1p", "scale-features"])
-    result = orthonmf.factorize(prepared, 3, random_state=0)
-    model = replace(result, preparation=record)
-    orthonmf.save(model, tmp_path / "m")
-    loaded = orthonmf.load(tmp_path / "m")
-    assert loaded.preparation.names == record.names
-    for each in (model, loaded):
-        assert np.allclose((each.transform(X) - result.loadings).toarray(), 0)

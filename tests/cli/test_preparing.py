@@ -57,12 +57,3 @@ def test_columns_are_chosen_by_name_or_number(counts, run, tmp_path):
     assert "no column 'g9'; did you mean g" in run("fit", "x.csv", "--drop", "g9").err
     assert "no column is left" in run("fit", "x.npy", "--drop", "0,1,2,3,4,5").err
     assert "--drop kind leaves columns of words out" in run("fit", "x.csv").err
-
-
-def test_columns_of_longer_lists_of_edges_are_chosen(tmp_path, run):
-    lines = "".join(f"{i},note,u{i % 3},i{i % 4},{i + 1}\n" for i in range(12))
-    (tmp_path / "log.csv").write_text("when,what,user,item,weight\n" + lines)
-    edges = ("log.csv", "--format", "edges", "--columns", "user,item,weight")
-    done = run("fit", *edges, "-k", 2, "--json")
-    assert json.loads(done.out)["input"]["shape"] == [3, 4]
-    assert run("bicluster", *edges).out.startswith("log.csv: 3 rows, 4 columns")

@@ -16,7 +16,9 @@ def test_pooled_sums_are_those_of_the_rows_of_every_label(store):
     w, v = rng.random(30) + 0.1, rng.random(7) + 0.1
     matrix = as_matrix(store(X), sample_weight=w, feature_weight=v)
     given = rng.integers(-1, 3, 30)
-    swept = sweep_profiles(matrix, rng.random((3, 7)))
+    profiles = rng.random((3, 7))
+    profiles[:, [0, 6]] = np.array([[0.2], [0.3], [0.1]])  # in the order of no column
+    swept = sweep_profiles(matrix, profiles)
     for labels, pooled in (
         (given, read_counts(matrix).pooled(given, 3)),
         (swept.labels, swept.pooled),

@@ -9,13 +9,6 @@ from orthonmf.selection.choice import LEEWAY, Selection, suggest, sum_up
 from orthonmf.selection.trial import Trial
 
 
-def test_no_structure_is_said_to_be_none():
-    flat = [Trial(k, 0, k, 1 - 0.1 * k, None, 1 - 0.2 * k, 0.5, 0.1 * k) for k in (1, 2, 3)]
-    number, reason = suggest(sum_up(flat))
-    assert number == 3
-    assert "no parts" in reason
-
-
 def trial(k, error=0.5, null=0.9, *, repetition=0, bound=None, cosine=1.0, rand=1.0):
     return Trial(k, repetition, k if isinstance(k, int) else k[0], error, bound, null, cosine, rand)
 
