@@ -92,6 +92,13 @@ def test_rows_that_underflow_next_to_the_largest_entry_count_as_zero(orthogonal)
         assert (found.labels[[7, 20]] == -1).all()
 
 
+def test_rows_that_float32_cannot_multiply_are_labelled_by_their_own_scale():
+    X = np.array([[1e30, 1e28], [1e28, 1e30], [1e-30, 1e-32], [1e-32, 1e-30]], dtype=np.float32)
+    found = fit(X, 2)
+    np.testing.assert_array_equal(found.labels[:2], found.labels[2:])
+    assert np.all(found.scales > 0)
+
+
 def test_a_scale_that_does_not_fit_its_dtype_names_the_row():
     X = np.full((3, 5), 1.0)
     X[1] = np.finfo(float).max
@@ -99,6 +106,16 @@ def test_a_scale_that_does_not_fit_its_dtype_names_the_row():
         fit(X, 1)
     assert isinstance(caught.value, orthonmf.OrthoNMFError)
     assert "NaN" not in str(caught.value)
+
+
+def test_weights_of_any_size_only_matter_relative_to_each_other():
+    X = make_planted(40, 12, 3, 0.4, random_state=4).X
+    weights = np.random.default_rng(0).exponential(size=40)
+    plain = fit(X, sample_weight=weights)
+    for power in (900, -900):
+        scaled = fit(X, sample_weight=np.ldexp(weights, power))
+        np.testing.assert_array_equal(plain.components, scaled.components)
+        assert scaled.error == pytest.approx(np.ldexp(plain.error, power // 2), rel=1e-12)
 
 
 def test_large_weights_on_float32_data_do_not_overflow():

@@ -63,7 +63,8 @@ def test_a_tensor_is_fitted_like_its_array(open_door, orthogonal, algorithm):
     assert mine.error == pytest.approx(theirs.error, rel=near)
     assert type(mine.loadings) is type(theirs.loadings)
     assert mine.loadings.dtype == np.float32
-    assert mine.certificate.ratio == pytest.approx(theirs.certificate.ratio, rel=near)
+    # The ratio is one of squared errors.
+    assert mine.certificate.ratio == pytest.approx(theirs.certificate.ratio, rel=2 * near)
     assert mine.certificate.lower_bound == pytest.approx(theirs.certificate.lower_bound, rel=1e-8)
     assert "plain torch" in mine.steps_run
 
