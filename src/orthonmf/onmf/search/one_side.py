@@ -119,7 +119,7 @@ class _Refinement:
         step = self._options.checkpoint.next_step()
         if not step.finished:
             first = descend(points, directions, max_iter=FIRST_SWEEPS, tol=FIRST_TOL)
-            repaired = repair(points, first.directions, first.sweep)
+            repaired = repair(points, first.directions, first.sweep, sweeps_after=0)
             # The last sweep of the descent, where it is known, is the first of the repair.
             captured = repaired.captured if first.sweep is None else repaired.captured[1:]
             history = first.history + errors_of(tuple(captured), points.total)

@@ -16,7 +16,7 @@ import numpy as np
 
 from orthonmf.engine.points import DirectionSweep, Samples
 from orthonmf.typing import Array
-from orthonmf.vectors import divide, unit_lengths
+from orthonmf.vectors import divide, square_lengths, unit_lengths
 
 MOST_ROUNDS = 12
 # Points that are tried as the second direction of a component, and sweeps of the two halves.
@@ -24,8 +24,6 @@ SPLIT_CANDIDATES = 3
 SPLIT_SWEEPS = 2
 # What a split gains by its sweeps, as a multiple of what its first candidate does, at the most.
 MOST_GROWTH = 5.0
-# Sweeps of all points after the exchanges of a round.
-SWEEPS_AFTER = 1
 # Shares of the error: what a split may still gain to be tried, an exchange must gain to be made,
 # and a round must promise not to be the last.
 WORTH_SPLITTING = 1e-4
@@ -50,7 +48,13 @@ class Repaired:
     n_sweeps: int  # of all rounds
 
 
-def repair(points: Samples, directions: Array, sweep: DirectionSweep | None = None) -> Repaired:
+def repair(
+    points: Samples,
+    directions: Array,
+    sweep: DirectionSweep | None = None,
+    *,
+    sweeps_after: int = 1,
+) -> Repaired:
     """Directions (k, m) that capture at least as much, with no group left out if that shows.
 
     Losses are bounds only where directions have settled, and a component that dissolves may count
@@ -58,7 +62,8 @@ def repair(points: Samples, directions: Array, sweep: DirectionSweep | None = No
     quarter of its exchanges are tried, those that promise most. Points are
     drawn with a generator of its own, so that a fit that cannot be repaired, whose data are
     streamed, draws the same random numbers as one that can. ``sweep`` is one by the directions,
-    where that is known.
+    where that is known; so many are made after that which tells what the exchanges of a round are
+    worth.
     """
     rng, n_sweeps = np.random.default_rng(DRAWS), 0
     if sweep is None:
@@ -69,19 +74,23 @@ def repair(points: Samples, directions: Array, sweep: DirectionSweep | None = No
         if exchanged is None:
             break
         sweeps = [points.sweep_directions(exchanged)]
-        for _ in range(SWEEPS_AFTER):
+        for _ in range(sweeps_after):
             sweeps.append(points.sweep_directions(sweeps[-1].sums))
         n_sweeps += len(sweeps)
-        sums = [float(after.captured.sum()) for after in sweeps]
-        if not sums[-1] > captured[-1]:
+        if not least_captured_next(sweeps[-1]) > least_captured_next(sweep):
             most = n_exchanges // 4
             if most == 0:
                 break
             continue
         sweep, most = sweeps[-1], len(directions)
-        for energy in sums:
-            captured.append(max(energy, captured[-1]))
+        for after in sweeps:
+            captured.append(max(float(after.captured.sum()), captured[-1]))
     return Repaired(sweep.sums, captured, n_sweeps)
+
+
+def least_captured_next(sweep: DirectionSweep) -> float:
+    """What the directions after a sweep capture at the least: ``|S|^2 / w`` of every component."""
+    return float(divide(square_lengths(sweep.sums), sweep.captured).sum())
 
 
 def _exchange(
