@@ -49,6 +49,18 @@ def test_few_pairs_are_packed_best_and_many_at_least_half_as_well(seed, n, monke
     assert best / 2 * (1 - 1e-9) <= pair_packing_bound(rows, np.ones(n)).value <= bound.value
 
 
+def test_what_is_not_of_unit_length_or_too_light_takes_no_part():
+    rows = unit(np.random.default_rng(1).exponential(size=(3, 4)))
+    whole = pair_packing_bound(rows, np.ones(3)).value
+    spoiled = rows.copy()
+    spoiled[2] *= 1.0 + 1e-9
+    two = pair_packing_bound(rows[:2], np.ones(2)).value
+    assert two < 0.9 * whole
+    for given in ((spoiled, np.ones(3)), (rows, np.array([1.0, 1.0, 1e-300]))):
+        found = pair_packing_bound(*given).value
+        assert found == pytest.approx(two, rel=1e-12)
+
+
 def by_formula(X, *removals):
     rows = unit(X)
     return sum(share * cost(rows[i], rows[j]) for i, j, share in zip(*removals, strict=True))

@@ -42,6 +42,8 @@ def test_trials_are_read_again_as_they_were_with_the_seed_of_the_file(path):
     [
         ({"data": X[::-1].copy()}, "data"),
         ({"data": csr_array(X)}, "data"),
+        ({"data": X.reshape(4, 6)}, "data"),
+        ({"data": X.view(np.int64)}, "data"),
         ({"options": {**OPTIONS, "n_init": 3}}, "n_init"),
         ({"options": {**OPTIONS, "algorithm": "paper"}}, "algorithm"),
         ({"seed": 8}, "random_state"),
