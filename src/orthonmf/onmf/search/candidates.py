@@ -49,14 +49,13 @@ class Played:
     n_directions: int  # of all starts, about; at least and at most so many starts
     least: int
     most: int
-    n_pools: int
     n_copies: int
     n_rounds: int
     persistent: bool
 
 
-FEW_PLAYED = Played(96, 4, 12, 0, 4, 2, persistent=False)
-MANY_PLAYED = Played(0, 16, 16, 2, 16, 6, persistent=True)
+FEW_PLAYED = Played(96, 4, 12, 4, 2, persistent=False)
+MANY_PLAYED = Played(0, 16, 16, 16, 6, persistent=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +224,4 @@ def _play(
     tournament = Tournament(products, k, rng, tol=TOL)
     n_starts = int(np.clip(played.n_directions // k, played.least, played.most))
     tournament.begin(n_starts, given=rows @ unit_lengths(directions).T)
-    n_copies, n_rounds = played.n_copies, played.n_rounds
-    return tournament.play(
-        n_copies, n_rounds, 2, n_pools=played.n_pools, persistent=played.persistent
-    )
+    return tournament.play(played.n_copies, played.n_rounds, 2, persistent=played.persistent)

@@ -87,13 +87,7 @@ class Tournament:
         self.agreed = self._agree(self._field)
 
     def play(
-        self,
-        n_copies: int,
-        n_rounds: int,
-        n_moved: int,
-        *,
-        n_pools: int = POOL_STARTS,
-        persistent: bool = True,
+        self, n_copies: int, n_rounds: int, n_moved: int, *, persistent: bool = True
     ) -> tuple[Array, Array]:
         """Labels (s,) of the winner and the products (s,) of the points with its directions.
 
@@ -104,7 +98,7 @@ class Tournament:
         if self.agreed:
             best = self._finish(self._field.best(1), n_moved if persistent else 0)
             return best.labels[:, 0], best.scales[:, 0]
-        for _ in range(n_pools if self._k > 1 else 0):
+        for _ in range(POOL_STARTS if self._k > 1 else 0):
             self._field = self._field.join(self._pool_start())
         best = self._finish(self._field, n_moved)
         for _ in range(n_rounds if self._k > 1 else 0):
