@@ -10,6 +10,7 @@ from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.exchanges import (
     Exchange,
 )
+from orthonmf.kmeans.local_search import stability_promise
 from orthonmf.kmeans.seeding import lines, plain
 
 
@@ -48,3 +49,8 @@ def test_no_exchange_that_helps_is_skipped(seed, distance):
     new = exchange.to_points(np.arange(10))
     helpful = exchange.gains(new).max(axis=0) > 1e-9 * exchange.cost
     assert np.all(exchange.hopeful(new)[helpful])
+
+
+def test_nothing_is_claimed_at_the_level_of_rounding():
+    points = Samples(as_matrix(np.eye(3)))
+    assert stability_promise(Exchange(points, points.at(np.arange(3))), 0.0).ratio is None
