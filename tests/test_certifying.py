@@ -88,7 +88,7 @@ def test_nothing_else_computes_one(tmp_path):
         orthonmf.load(tmp_path / "kept.npz")
     assert result.promise.reason or result.promise.ratio
     assert model.promise_ == result.promise
-    assert "components_" in estimator_html_repr(model)
+    assert "OrthogonalNMF" in estimator_html_repr(model)
     assert model._repr_mimebundle_()
     clone(model)
     model.transform(X)
@@ -98,7 +98,6 @@ def test_nothing_else_computes_one(tmp_path):
     assert "certificate_" not in dir(model)
     assert model.certificate_.ratio > 1
     assert "certificate_" in dir(model)
-    assert "certificate_" in estimator_html_repr(model)
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)

@@ -7,6 +7,7 @@ import re
 import tempfile
 import zipfile
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -282,6 +283,7 @@ def report_seeds(folder):
         yield folder_seed(format, "report", folder, ".", (name,))
 
 
+@cache  # some versions of h5py write the time into groups
 def all_seeds():
     """Every seed; those of formats whose package is not there are left out."""
     with tempfile.TemporaryDirectory() as name:

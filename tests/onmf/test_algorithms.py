@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array, random_array
+from scipy.sparse import csr_array
+from scipy.sparse import random as random_entries
 
 import orthonmf
 from orthonmf.cli.data import Reading, most_bytes
@@ -109,7 +110,7 @@ def test_every_option_makes_a_difference_or_is_refused(
     problem, option, value, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    many = option in ("init", "tol", "max_iter")
+    many = option in ("init", "kmeans", "tol", "max_iter")
     found, refusal = attempted(problem, {option: value, "many": many})
     if problem not in ALGORITHMS:
         assert "no algorithm for" in refusal or f"{option}=" in refusal or f"{option} " in refusal
@@ -291,8 +292,8 @@ def test_a_list_has_no_shape_and_is_refused_before_the_fit():
 
 
 SIZES = [
-    (random_array((50, 60_000), density=1e-3, rng=np.random.default_rng(0), format="csr"), 5),
-    (random_array((2000, 9000), density=5e-3, rng=np.random.default_rng(0), format="csr"), 30),
+    (csr_array(random_entries(50, 60_000, 1e-3, random_state=0)), 5),
+    (csr_array(random_entries(2000, 9000, 5e-3, random_state=0)), 30),
     (np.random.default_rng(0).random((60, 20_000)), 8),
 ]
 

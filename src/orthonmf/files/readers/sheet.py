@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import zipfile
+from contextlib import closing
 from io import StringIO
 from typing import Any
 
@@ -26,16 +27,17 @@ def read_sheet(request: Request) -> NamedMatrix:
         with zipfile.ZipFile(request.path) as archive:
             declared = sum(entry.file_size for entry in archive.infolist())
         request.check_size(declared, "the unpacked file")
-        book = openpyxl.load_workbook(request.path, read_only=True, data_only=True)
-        try:
+        # A sheet that is left before its end keeps the file open in some versions of openpyxl.
+        with (
+            open(request.path, "rb") as file,
+            closing(openpyxl.load_workbook(file, read_only=True, data_only=True)) as book,
+        ):
             titles = [sheet.title for sheet in book.worksheets]
             title = titles[0] if request.key is None else request.key
             if title not in titles:
                 listed = ", ".join(titles)
                 raise request.error(f"there is no sheet {title!r}; there are {listed}")
             rows = _rows(book[title], request)
-        finally:
-            book.close()
     width = max(map(len, rows), default=0)
     request.check_size(BYTES_PER_CELL * width * len(rows), "the sheet")
     text = StringIO(newline="")
