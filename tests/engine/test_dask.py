@@ -9,7 +9,7 @@ from scipy.sparse import coo_array, csr_array
 import orthonmf
 from orthonmf.engine.dask.blocks import ExpectedBlock
 from orthonmf.engine.executors import Threads, Work, executor_for
-from orthonmf.engine.sources import ArraySource, CsrSource
+from orthonmf.engine.sources import ArraySource, CsrSource, in_memory
 from orthonmf.errors import BlockFailedError, InvalidInputError, InvalidTypeError
 from orthonmf.inputs.data import as_source
 
@@ -170,7 +170,7 @@ def test_rows_are_picked_where_they_lie(client, store, dtype):
         with context.as_current() if context else dask.config.set():
             source = as_source(chunked(X, store))
             rows = source.rows(wanted)
-            part = source.part(np.flatnonzero(X[:, 0] > 1))
+            part = in_memory(source.take(np.flatnonzero(X[:, 0] > 1)))
             nothing = source.rows(np.arange(0))
         assert rows.dtype == np.float64
         np.testing.assert_array_equal(rows, X[wanted])

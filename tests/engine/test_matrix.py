@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from orthonmf.engine.points import Samples
+from orthonmf.engine.sampling import draw_sample
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import lines
 from tests.engine.weighted import CASES, STORES, dense, make, some_numbers
@@ -87,12 +89,15 @@ def test_a_part_is_those_rows_with_their_weights_or_others(example, rows):
     np.testing.assert_allclose(other, expected, rtol=1e-13)
 
 
-def test_normalized_rows_have_length_1_and_the_weights_given(example, rough):
-    wanted = np.flatnonzero(example.Y.any(axis=1))[[4, 0, 2]]
-    found = example.matrix.normalize(wanted, np.array([1.0, 4.0, 0.0]))
-    unit = example.Y[wanted] / np.linalg.norm(example.Y[wanted], axis=1, keepdims=True)
-    np.testing.assert_allclose(found.dense(), np.array([[1], [2], [0]]) * unit, **rough)
-    np.testing.assert_array_equal(found.row_squares, np.ones(3))
+def test_rows_that_are_drawn_have_length_1_and_the_weights_of_how_often(example, rough):
+    unit = example.Y / np.maximum(np.linalg.norm(example.Y, axis=1, keepdims=True), 1e-300)
+    lengths = np.linalg.norm(example.Y_in_units, axis=1)
+    found = Samples(example.matrix).sample(40, np.random.default_rng(3))
+    times = found.matrix.row_weights
+    expected, _ = draw_sample(np.square(lengths), 40, np.random.default_rng(3))
+    np.testing.assert_allclose(found.coordinates() @ np.eye(M), unit[expected], **rough)
+    assert times.sum() == 40
+    np.testing.assert_allclose(found.weights, times)
 
 
 def test_the_transpose_has_columns_for_rows_in_every_pass(example):

@@ -11,6 +11,7 @@ from orthonmf.engine.sources import (
     SlicedSource,
     block_rows,
     dense_boundaries,
+    in_memory,
     sparse_boundaries,
 )
 from tests.engine.stores import Slices, mapped
@@ -61,8 +62,8 @@ def test_some_rows_come_in_the_order_asked_for(source):
 
 
 @pytest.mark.parametrize("rows", [slice(4, 19), slice(None), np.array([9, 2, 9])])
-def test_a_part_is_a_source_of_its_own_in_memory(source, rows):
-    part = source.part(rows)
+def test_rows_that_are_taken_make_a_source_of_their_own_in_memory(source, rows):
+    part = in_memory(source.take(rows))
     np.testing.assert_array_equal(all_of(part), some_numbers()[rows])
     assert part.in_memory
     assert part.dtype == source.dtype

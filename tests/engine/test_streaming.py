@@ -26,10 +26,10 @@ HOSTS = {
 class Broken(ArraySource):
     """Rows of which some cannot be read."""
 
-    def part(self, rows):
+    def take(self, rows):
         if rows.start > 0:
             raise InvalidInputError("the disk is gone")
-        return super().part(rows)
+        return super().take(rows)
 
 
 @pytest.mark.parametrize("host", HOSTS)

@@ -32,7 +32,7 @@ from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.loadings import Metric, Projection, metric_of
 from orthonmf.engine.placement import on_host
 from orthonmf.engine.segments import slices
-from orthonmf.engine.sources import Source, in_memory, normalize, stack, to_dense
+from orthonmf.engine.sources import Source, in_memory, stack, to_dense
 from orthonmf.errors import InvalidInputError, ScaleOverflowError
 from orthonmf.typing import Array
 from orthonmf.vectors import by_value, divide
@@ -178,19 +178,7 @@ class Matrix:
             row_weights = on_host(self.row_weights[rows])
         squares = on_host(self.row_squares[rows])
         kept = {"row_squares": squares, "column_squares": None, "row_weights": row_weights}
-        return self._like(self.source.part(rows), **kept)
-
-    def normalize(self, rows: Array, row_weights: Array) -> Matrix:
-        """Some rows of Y, their weights left out, at length 1, in memory.
-
-        They take the row weights given here, and have no column factors of their own.
-        """
-        squares = on_host(self.row_squares[rows])
-        part = self.source.part(rows)
-        scaled = [part.kernel.scale(block, self.exponent) for block in self._blocks(part)]
-        unit = normalize(stack(scaled), np.sqrt(squares), self.column_factors)
-        scanned = Scan(None, np.ones(len(row_weights)), row_weights=row_weights)
-        return Matrix(in_memory(unit), self.executor, scanned)
+        return self._like(in_memory(self.source.take(rows)), **kept)
 
     def transpose(self, many_passes: bool = True) -> Matrix | None:
         """The matrix whose rows are the columns of this one; None when passes would be slow."""
@@ -412,7 +400,8 @@ class Matrix:
 
     def list_entries(self) -> Iterator[tuple[Array, Array, Array]]:
         """Rows, columns and values of all entries of X but zeros, as they are, some at a time."""
-        for start, block in zip(self.source.boundaries, self._blocks(self.source), strict=False):
+        for number, start in enumerate(self.source.boundaries[:-1]):
+            block = self._prepared(self.source.block(number))
             for some in slices(block.shape[0], piece_rows(self.shape[1])):
                 entries = coo_array(self.source.kernel.take(block, some))
                 entries.eliminate_zeros()
@@ -421,13 +410,10 @@ class Matrix:
 
     def stored_rows(self, indices: Array) -> Array | csr_array:
         """Copies of some rows as they are stored, in the units of X, dense or CSR."""
-        return stack(list(self._blocks(self.source.part(indices))))
+        return self._prepared(self.source.take(indices).astype(self.dtype, copy=False))
 
-    def _blocks(self, source: Source) -> Iterator[Any]:
-        """The blocks of some of the rows as they are stored."""
-        for number in range(len(source.boundaries) - 1):
-            block = source.block(number)
-            yield block if self._prepare is None else self._prepare(block)
+    def _prepared(self, rows: Any) -> Any:
+        return rows if self._prepare is None else self._prepare(rows)
 
     def take_rows(self, indices: Array) -> Array:
         """Unweighted rows of Y at these positions, (c, m) dense float64."""
@@ -435,8 +421,7 @@ class Matrix:
 
     def rows_in_units(self, indices: Array) -> Array:
         """Rows of X / 2**exponent at these positions, (c, m) dense float64."""
-        rows = self.source.rows(indices)
-        return DENSE.scale(rows if self._prepare is None else self._prepare(rows), self.exponent)
+        return DENSE.scale(self._prepared(self.source.rows(indices)), self.exponent)
 
     def express(self, components: Array, orthogonal: str) -> Projection:
         """Express every row by components (k, m): the one closed form, for the fit and new data."""

@@ -25,11 +25,13 @@ from typing import Any
 
 import numpy as np
 
+from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import find_largest, on_host
 from orthonmf.engine.point_gram import DENSE_PER_SECOND, SPARSE_PER_SECOND, Products, rows_are_short
 from orthonmf.engine.sampling import draw_sample
+from orthonmf.engine.sources import in_memory
 from orthonmf.typing import Array
 from orthonmf.vectors import divide, square_lengths, unit_lengths
 
@@ -375,7 +377,9 @@ class Samples(Points):
         if chances is not None:
             weights = weights * (on_host(self.weights[indices]) / self.total)
             weights *= chances.sum() / on_host(chances[indices])
-        return Samples(self.matrix.normalize(indices, weights.astype(np.float64)))
+        unit = self.cut([indices])[0].coordinates().astype(self.matrix.pass_dtype, copy=False)
+        scanned = Scan(None, np.ones(len(indices)), row_weights=weights.astype(np.float64))
+        return Samples(Matrix(in_memory(unit), self.matrix.executor, scanned))
 
     def whole(self) -> Array:
         """All points with their weights, (N, m) dense float64: for small data."""

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array, vstack
 from orthonmf.engine.checksums import Checksums, digest_bytes
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import Kernel
-from orthonmf.engine.kernels.sparse import SPARSE, with_values
+from orthonmf.engine.kernels.sparse import SPARSE
 from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array
 
@@ -55,12 +55,12 @@ class Source(ABC):
         """Rows of one block, C-ordered or CSR or on a device, in the working dtype."""
 
     @abstractmethod
-    def rows(self, indices: Array) -> Array:
-        """Some rows as a dense float64 array on the host, in the order asked for."""
+    def take(self, rows: Array | slice) -> Array | csr_array:
+        """Some rows in the order asked for, as an array or CSR array in memory on the host."""
 
-    @abstractmethod
-    def part(self, rows: Array | slice) -> Source:
-        """A source of some rows in memory, on the host: its blocks are arrays or CSR arrays."""
+    def rows(self, indices: Array) -> Array:
+        """Some rows as a dense float64 array."""
+        return to_dense(self.take(indices))
 
     def own_executor(self, local: Executor) -> Executor | None:
         """Who works on blocks that lie on a cluster; ``local`` is for what lies in this process.
@@ -112,11 +112,8 @@ class ArraySource(Source):
             self._checksums.check_rows(span.start, rows)
         return rows
 
-    def rows(self, indices: Array) -> Array:
-        return np.asarray(self._array[indices], dtype=np.float64)
-
-    def part(self, rows: Array | slice) -> ArraySource:
-        return ArraySource(np.asarray(self._array[rows]))
+    def take(self, rows: Array | slice) -> Array:
+        return np.asarray(self._array[rows])
 
     def transpose(self, many_passes: bool = True) -> ArraySource | None:
         """The columns as rows: a copy while that is small, else a view for a single pass."""
@@ -171,9 +168,10 @@ class SlicedSource(Source):
             )
         return np.ascontiguousarray(content, dtype=self.dtype)
 
-    def rows(self, indices: Array) -> Array:
-        """Some rows in float64: whole blocks are read where many of their rows are wanted."""
-        picked = np.empty((len(indices), self.shape[1]))
+    def take(self, rows: Array | slice) -> Array:
+        """Some rows: whole blocks are read where many of their rows are wanted."""
+        indices = np.arange(self.shape[0])[rows]
+        picked = np.empty((len(indices), self.shape[1]), self.dtype)
         places = np.searchsorted(self.boundaries, indices, side="right") - 1
         for number in np.unique(places):
             wanted = np.flatnonzero(places == number)
@@ -182,12 +180,8 @@ class SlicedSource(Source):
                 continue
             for place in wanted:
                 row = int(indices[place])
-                picked[place] = np.asarray(self._stored[row : row + 1], dtype=np.float64)[0]
+                picked[place] = np.asarray(self._stored[row : row + 1])[0]
         return picked
-
-    def part(self, rows: Array | slice) -> ArraySource:
-        indices = np.arange(self.shape[0])[rows]
-        return ArraySource(self.rows(indices).astype(self.dtype, copy=False))
 
 
 class CsrSource(Source):
@@ -215,11 +209,8 @@ class CsrSource(Source):
     def block(self, index: int) -> csr_array:
         return self._blocks[index]
 
-    def rows(self, indices: Array) -> Array:
-        return self._matrix[indices].toarray().astype(np.float64, copy=False)
-
-    def part(self, rows: Array | slice) -> CsrSource:
-        return CsrSource(self._matrix[rows])
+    def take(self, rows: Array | slice) -> csr_array:
+        return self._matrix[rows]
 
     def transpose(self, many_passes: bool = True) -> CsrSource:
         return CsrSource(self._matrix.T.tocsr())
@@ -246,17 +237,6 @@ def to_dense(rows: Array | csr_array) -> Array:
     """Rows as a dense float64 array."""
     dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
     return dense.astype(np.float64, copy=False)
-
-
-def normalize(rows: Array | csr_array, lengths: Array, factors: Array | None) -> Array | csr_array:
-    """Rows, columns multiplied by their factors, divided by these lengths, in their dtype."""
-    if isinstance(rows, np.ndarray):
-        factored = rows if factors is None else rows * factors
-        return np.divide(factored, lengths[:, None], out=np.empty_like(rows), casting="same_kind")
-    values = rows.data / np.repeat(lengths, np.diff(rows.indptr))
-    if factors is not None:
-        values = values * factors[rows.indices]
-    return with_values(rows, values.astype(rows.dtype, copy=False))
 
 
 def digest_rows(rows: Array | csr_array) -> str:

@@ -18,15 +18,7 @@ from orthonmf.engine.executors import Executor, Threads, Work
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.sparse import SPARSE
-from orthonmf.engine.sources import (
-    ArraySource,
-    CsrSource,
-    Source,
-    in_memory,
-    stack,
-    to_dense,
-    working_dtype,
-)
+from orthonmf.engine.sources import Source, stack, working_dtype
 from orthonmf.errors import InvalidInputError
 from orthonmf.extras import import_extra
 from orthonmf.typing import Array
@@ -87,15 +79,9 @@ class DaskSource(Source):
         """Refuse a block whose added bits are not those of its first read."""
         self._checksums.check_block(self._rows[index], checksum)
 
-    def rows(self, indices: Array) -> Array:
-        """Some rows, dense, in float64: picked by the workers in the blocks that hold them."""
-        return to_dense(self._pick(indices))
-
-    def part(self, rows: Array | slice) -> ArraySource | CsrSource:
-        return in_memory(self._pick(np.arange(self.shape[0])[rows]))
-
-    def _pick(self, indices: Array) -> Array | csr_array:
-        wanted, order = np.unique(np.asarray(indices, dtype=np.int64), return_inverse=True)
+    def take(self, rows: Array | slice) -> Array | csr_array:
+        """Some rows, picked by the workers in the blocks that hold them."""
+        wanted, order = np.unique(np.arange(self.shape[0])[rows], return_inverse=True)
         if not len(wanted):
             nothing = (0, self.shape[1])
             return (csr_array if self._sparse else np.empty)(nothing, dtype=self.dtype)

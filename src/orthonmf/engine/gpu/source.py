@@ -57,19 +57,12 @@ class TensorSource(Source):
         """Rows of one block; a copy only where order or dtype asks for one."""
         return self._tensor[block_rows(self, index)].to(self._dtype).contiguous()
 
-    def rows(self, indices: Array) -> Array:
-        return self._pick(indices).astype(np.float64)
-
-    def _pick(self, rows: Array | slice) -> Array:
+    def take(self, rows: Array | slice) -> Array:
         given = rows if isinstance(rows, slice) else as_tensor(rows, self._tensor.device)
         return fetch(self._tensor[given].to(self._dtype).contiguous())
-
-    def part(self, rows: Array | slice) -> ArraySource:
-        """A source of some rows, on the host: few are wanted at a time."""
-        return ArraySource(self._pick(rows))
 
     def transpose(self, many_passes: bool = True) -> ArraySource | TensorSource | None:
         """The columns as rows: on the host while that is small, else a view for a single pass."""
         if self.can_transpose:
-            return ArraySource(np.ascontiguousarray(self._pick(slice(None)).T))
+            return ArraySource(np.ascontiguousarray(self.take(slice(None)).T))
         return None if many_passes else TensorSource(self._tensor.T, self.kernel)

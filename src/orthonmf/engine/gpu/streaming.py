@@ -19,7 +19,7 @@ from orthonmf.engine.gpu.functions import DTYPES
 from orthonmf.engine.gpu.source import device_boundaries, kernel_on
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.segments import slices
-from orthonmf.engine.sources import Source, block_rows
+from orthonmf.engine.sources import Source, block_rows, in_memory
 from orthonmf.typing import Array
 
 # Entries of a block: a few of them are on the way or at work at a time.
@@ -106,13 +106,11 @@ class DeviceBlocks(Source):
     def _fill(self, span: slice, room: Array) -> None:
         """Copy rows of the host, in the working dtype, by several threads at a time."""
         work = Work(lambda kernel, rows, room: np.copyto(room, rows), by_row={"room": room})
-        Threads(available_cores()).fold(self._host.part(span), work, lambda rows, nothing: None)
+        rows = in_memory(self._host.take(span))
+        Threads(available_cores()).fold(rows, work, lambda rows, nothing: None)
 
-    def rows(self, indices: Array) -> Array:
-        return self._host.rows(indices)
-
-    def part(self, rows: Array | slice) -> Source:
-        return self._host.part(rows)
+    def take(self, rows: Array | slice) -> Any:
+        return self._host.take(rows)
 
     def transpose(self, many_passes: bool = True) -> Source | None:
         return self._host.transpose(many_passes)
