@@ -10,10 +10,9 @@ import csv
 import io
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 
 class Journal:
@@ -35,17 +34,15 @@ class Journal:
             raise ValueError(f"{self.path}: line 1 is not {header.decode()}; name another folder")
         if not self._size:
             return
-        try:
-            frame = pd.read_csv(
-                io.BytesIO(content[: self._size]),
-                float_precision="round_trip",
-                keep_default_na=False,
-                na_values=[""],
-            ).convert_dtypes(convert_string=False, convert_boolean=False, convert_floating=False)
-        except ValueError as error:
-            raise ValueError(f"{self.path} is damaged ({error}); mend or remove it") from error
-        frame = frame.astype(object).where(frame.notna(), None)
-        for row in frame.to_dict("records"):
+        lines = csv.reader(io.StringIO(content[: self._size].decode()))
+        next(lines)
+        for number, cells in enumerate(lines, start=2):
+            if len(cells) != len(self.columns):
+                raise ValueError(
+                    f"{self.path} is damaged: line {number} has {len(cells)} cells, the header "
+                    f"{len(self.columns)}; mend or remove it"
+                )
+            row = dict(zip(self.columns, map(value_of, cells), strict=True))
             self.rows[self._key(row)] = row
 
     def _key(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -65,3 +62,13 @@ class Journal:
             os.fsync(file.fileno())
             self._size = file.tell()
         self.rows[self._key(row)] = dict(row)
+
+
+def value_of(cell: str) -> int | float | str | None:
+    """The value that was written as this cell; floats come back to the bit."""
+    if not cell:
+        return None
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(cell)
+    return cell

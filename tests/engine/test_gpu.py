@@ -135,8 +135,8 @@ def test_streamed_rows_give_the_bits_of_a_tensor(locked, monkeypatch):
     held = X.cpu().pin_memory() if locked else X.cpu().numpy()
     options = {"random_state": 0, "certificate": None}
     resident = orthonmf.factorize(X, 7, **options)
-    for kept in (True, False):
-        monkeypatch.setattr(streaming.DeviceBlocks, "_has_room", lambda *_, kept=kept: kept)
+    for part_left in (2**40, 1):  # every block is kept on the device, and none
+        monkeypatch.setattr(streaming, "PART_LEFT", part_left)
         streamed = orthonmf.factorize(orthonmf.stream_to_device(held), 7, **options)
         np.testing.assert_array_equal(streamed.labels, resident.labels)
         np.testing.assert_array_equal(streamed.scales, resident.scales)
