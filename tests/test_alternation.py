@@ -38,7 +38,7 @@ def test_it_ends_when_a_gain_is_a_small_share_of_what_is_not_captured():
 def test_listeners_hear_the_inner_ones_and_none_hears_what_is_silenced():
     outer, inner = [], []
     with listening(lambda *given: outer.append(given)):
-        with listening(lambda *given: inner.append(given)), listening(None):
+        with listening(lambda *given: inner.append(given)):
             announce("a", 0.5)
             with silence():
                 announce("b")

@@ -58,7 +58,7 @@ def test_on_a_terminal_a_bar_shows_what_is_done_of_the_total(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    with count_progress("trying", 7) as show:
+    with count_progress("trying", 7, 1) as show:
         show(3)
     shown = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", terminal.getvalue())
     assert re.search(r"trying .*3/7", shown)

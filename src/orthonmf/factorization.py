@@ -337,42 +337,14 @@ class Factorization:
         )
         return LOSSES[self.beta_loss].express(matrix, self.components, self.orthogonal).loadings
 
-    def top_features(self, n: int = 10, by: str = "weight") -> list[list[Any]]:
-        """For every component the names of its n heaviest features, numbers where there are none.
-
-        ``by="distinctive"`` leaves out what components have in common: only features that matter
-        in the component and weigh more in it than in any other, so there may be fewer than n; a
-        component without one lists its heaviest. Where components share no features it is the
-        same as "weight".
-        """
-        return views.top_features(self, n, by)
-
-    def top_samples(self, n: int = 10) -> list[list[Any]]:
-        """For every component the names of the n samples with the largest loadings on it."""
-        return views.top_samples(self, n)
-
-    def to_frame(self, of: str = "samples") -> Any:
-        """A pandas DataFrame with one row per sample, or per feature with ``of="features"``.
-
-        Samples have their component and scale, over features the loadings on all components;
-        features their weights in all components, and their component where they have one.
-        """
-        return views.make_frame(self, of)
-
     def reconstruct(self) -> Array:
         """The approximation ``loadings @ components``, (n, m), dense."""
         return np.asarray(self.loadings @ self.components)
 
-    def plot(self, X: Any = None) -> Any:
-        """A matplotlib Figure: the matrix with rows and columns ordered, and the components.
-
-        Without X the approximation is drawn in its place. Of more than 500 rows or columns 500
-        are drawn, as the axes say. Names stand at the axes, next to each picture a color bar.
-        """
-        return views.draw(self, X)
-
-    def _repr_html_(self) -> str:
-        return views.in_html(self)
-
-    def __repr__(self) -> str:
-        return views.in_lines(self)
+    # How it is looked at, each function with its docstring in views.py.
+    top_features = views.top_features
+    top_samples = views.top_samples
+    to_frame = views.to_frame
+    plot = views.plot
+    _repr_html_ = views.in_html
+    __repr__ = views.in_lines

@@ -27,11 +27,8 @@ def announce(step: str, error: float | None = None) -> None:
 
 
 @contextmanager
-def listening(listener: Listener | None) -> Iterator[None]:
+def listening(listener: Listener) -> Iterator[None]:
     """Pass what is announced inside to ``listener``, and to whoever listened before."""
-    if listener is None:
-        yield
-        return
     outer = _listener.get()
 
     def both(step: str, error: float | None) -> None:
@@ -78,11 +75,15 @@ def follow(title: str, show: Callable[[str], None]) -> Iterator[None]:
 
 
 @contextmanager
-def count_progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
+def count_progress(title: str, total: int, verbose: int) -> Iterator[Callable[[int], object]]:
     """Show on stderr how many of a total are done: a bar on a terminal, elsewhere lines.
 
-    Of the lines one comes at once, then at most one every ten seconds, and one at the end.
+    Of the lines one comes at once, then at most one every ten seconds, and one at the end. With
+    ``verbose=0`` nothing is shown.
     """
+    if not verbose:
+        yield lambda done: None
+        return
     if sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

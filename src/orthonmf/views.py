@@ -1,6 +1,7 @@
 """What people look at in a result: lines, tables, lists of names, pictures.
 
-Nothing here computes a certificate: one that is known is shown, another is not asked for.
+Some are methods of `Factorization`. Nothing here computes a certificate: one that is known is
+shown, another is not asked for.
 """
 
 from __future__ import annotations
@@ -33,8 +34,14 @@ def name_some(names: Names, places: Any) -> list[Any]:
     return [int(place) if names is None else names[place] for place in places]
 
 
-def top_features(result: Factorization, n: int, by: str) -> list[list[Any]]:
-    """For every component the names of its heaviest features, as ``Factorization`` has it."""
+def top_features(result: Factorization, n: int = 10, by: str = "weight") -> list[list[Any]]:
+    """For every component the names of its n heaviest features, numbers where there are none.
+
+    ``by="distinctive"`` leaves out what components have in common: only features that matter
+    in the component and weigh more in it than in any other, so there may be fewer than n; a
+    component without one lists its heaviest. Where components share no features it is the
+    same as "weight".
+    """
     as_choice(by, ("weight", "distinctive"), "by")
     count = as_n_components(n, "n")
     choose = _largest if by == "weight" else distinctive_features
@@ -59,8 +66,8 @@ def weights_of_features(result: Factorization) -> Array:
     return np.maximum(profiles * np.log(ratios), 0.0)
 
 
-def top_samples(result: Factorization, n: int) -> list[list[Any]]:
-    """For every component the names of the samples with the largest loadings on it."""
+def top_samples(result: Factorization, n: int = 10) -> list[list[Any]]:
+    """For every component the names of the n samples with the largest loadings on it."""
     count, chosen = as_n_components(n, "n"), []
     for component in range(result.n_components_found):
         if result.labels is None or result.scales is None:
@@ -111,8 +118,12 @@ def strongest(result: Factorization) -> Array:
     return np.where(loadings.any(axis=1), divide(relative, usual).argmax(axis=1), -1)
 
 
-def make_frame(result: Factorization, of: str) -> Any:
-    """Samples or features as a pandas DataFrame, as ``Factorization.to_frame`` has it."""
+def to_frame(result: Factorization, of: str = "samples") -> Any:
+    """A pandas DataFrame with one row per sample, or per feature with ``of="features"``.
+
+    Samples have their component and scale, over features the loadings on all components;
+    features their weights in all components, and their component where they have one.
+    """
     as_choice(of, ("samples", "features"), "of")
     import pandas  # takes half a second
 
@@ -181,8 +192,12 @@ def _rows(result: Factorization, most: int) -> list[tuple[int, int, int, str]]:
     ]
 
 
-def draw(result: Factorization, X: Any) -> Any:
-    """A matplotlib Figure of the ordered matrix and the components, as ``Factorization.plot``."""
+def plot(result: Factorization, X: Any = None) -> Any:
+    """A matplotlib Figure: the matrix with rows and columns ordered, and the components.
+
+    Without X the approximation is drawn in its place. Of more than 500 rows or columns 500
+    are drawn, as the axes say. Names stand at the axes, next to each picture a color bar.
+    """
     figure = import_extra("matplotlib.figure", "report").Figure((12, 6), layout="constrained")
     matrix, parts = figure.subplots(1, 2)
     (n, m), k = (result.loadings.shape[0], result.components.shape[1]), result.n_components_found

@@ -199,6 +199,13 @@ def as_seed(random_state: Any) -> int | None:
     return None
 
 
+def as_entropy(random_state: Any) -> int:
+    """A seed, or the number that another source gives to draw random ones from."""
+    generator = as_generator(random_state)  # refuses negative seeds
+    seed = as_seed(random_state)
+    return int(generator.integers(2**63)) if seed is None else seed
+
+
 def as_path(path: Any, name: str) -> Path:
     """Where a file is or will be."""
     try:

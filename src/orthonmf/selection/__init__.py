@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import nullcontext
 from operator import itemgetter
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -16,7 +15,7 @@ from orthonmf.engine.losses import FROBENIUS, KULLBACK_LEIBLER
 from orthonmf.engine.thinning import can_split
 from orthonmf.errors import FewerComponentsWarning, InvalidInputError
 from orthonmf.inputs.data import as_matrix
-from orthonmf.inputs.parameters import as_generator, as_n_components, as_n_jobs, as_seed, as_sizes
+from orthonmf.inputs.parameters import as_entropy, as_n_components, as_n_jobs, as_sizes
 from orthonmf.progress import count_progress
 from orthonmf.selection.choice import Selection, suggest, sum_up
 from orthonmf.selection.journal import TrialJournal
@@ -117,7 +116,8 @@ def select_n_components(
     divergence = beta_loss == KULLBACK_LEIBLER
     hold_out = divergence and can_split(data)
     kept = {**options, "refits": n_refits, "halves": "counts" if hold_out else "rows"}
-    journal = TrialJournal(results, data, kept, _as_entropy(random_state))
+    seed = None if random_state is None else as_entropy(random_state)
+    journal = TrialJournal(results, data, kept, seed)
     wanted = [(k, repetition) for k in numbers for repetition in repetitions]
     missing = [place for place in wanted if place not in journal.trials]
     missing.sort(key=itemgetter(1))  # every number once before any twice
@@ -127,16 +127,13 @@ def select_n_components(
         delayed(run_trial)(data, *place, journal.seed, options, n_refits, hold_out)
         for place in missing
     )
-    with (
-        count_progress("selecting n_components", len(wanted)) if verbose else nullcontext() as show,
-        catch_warnings(),
-    ):
+    title = "selecting n_components"
+    with count_progress(title, len(wanted), verbose) as show, catch_warnings():
         # Fewer components than a large candidate asks for are an answer here, in the table.
         simplefilter("ignore", FewerComponentsWarning)
         for done, trial in enumerate(trials, start=1):
             journal.add(trial)
-            if show is not None:
-                show(len(wanted) - len(missing) + done)
+            show(len(wanted) - len(missing) + done)
     all_trials = tuple(journal.trials[place] for place in wanted)
     summary = sum_up(all_trials)
     suggestion, reason = suggest(summary)
@@ -158,12 +155,3 @@ def _as_candidates(candidates: Iterable[Any], orthogonal: str) -> list[Any]:
     if len({isinstance(size, tuple) for size in given}) > 1:
         raise InvalidInputError("candidates holds numbers and pairs; name either, not both")
     return sorted({*given}, key=size_of)
-
-
-def _as_entropy(random_state: Any) -> int | None:
-    """What random numbers are drawn from; None where nothing is given."""
-    if random_state is None:
-        return None
-    generator = as_generator(random_state)  # refuses negative seeds
-    seed = as_seed(random_state)
-    return int(generator.integers(2**63)) if seed is None else seed

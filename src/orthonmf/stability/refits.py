@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -28,10 +27,9 @@ from orthonmf.fitting import factorize
 from orthonmf.inputs.data import Data
 from orthonmf.inputs.parameters import (
     as_choice,
-    as_generator,
+    as_entropy,
     as_n_components,
     as_n_jobs,
-    as_seed,
     as_weights,
 )
 from orthonmf.progress import announce, count_progress, silence
@@ -63,9 +61,7 @@ def refit(
             "orthonmf.factorize"
         )
     workers = as_n_jobs(data.n_jobs) or available_cores()
-    entropy = as_seed(random_state)
-    if entropy is None:
-        entropy = int(as_generator(random_state).integers(2**63))
+    entropy = as_entropy(random_state)
     with one_blas_thread():
         matrix = read_given(data, result)
         if not matrix.total > 0:
@@ -201,17 +197,13 @@ def run_all(
     """
     at_once = min(workers, len(seeds)) if refitting.at_once else 1
     answers = []
-    with (
-        count_progress("refitting", len(seeds)) if verbose else nullcontext() as show,
-        catch_warnings(),
-    ):
+    with count_progress("refitting", len(seeds), verbose) as show, catch_warnings():
         # Refits with fewer groups are votes against the others, not a reason for a warning.
         simplefilter("ignore", FewerComponentsWarning)
         for answer in in_order(refitting, seeds, at_once, workers):
             answers.append(answer)
             announce("refit")
-            if show is not None:
-                show(len(answers))
+            show(len(answers))
     return answers
 
 
