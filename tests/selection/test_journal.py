@@ -1,6 +1,7 @@
 """Trials kept in a file: what is written is read again, and nothing else."""
 
 import json
+import os
 from dataclasses import asdict
 
 import numpy as np
@@ -101,6 +102,7 @@ def test_a_line_that_lacks_a_value_and_a_header_without_entropy_are_refused(path
         ("not json\n", "line 1 is damaged"),
         ("[]\n", "line 1 is no JSON object"),
         ('{"title": "shopping list"}\n', "not a results file"),
+        ("letter", "line 1 is damaged"),
     ],
 )
 def test_files_that_hold_something_else_are_refused(tmp_path, content, message):
@@ -109,3 +111,10 @@ def test_files_that_hold_something_else_are_refused(tmp_path, content, message):
     with pytest.raises(InvalidInputError, match=message):
         opened(path)
     assert path.read_text() == content
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InvalidInputError, match="a device or a pipe"):
+        opened(tmp_path / "pipe")

@@ -77,8 +77,8 @@ def test_finished_trials_are_read_from_the_results_file(tmp_path):
     lines = path.read_text().splitlines()
     assert len(lines) == 1 + 4
     changed = json.dumps({**json.loads(lines[1]), "null_error": 0.125})
-    # Killed while writing the third trial, and told another number by the first.
-    path.write_text("\n".join([lines[0], changed, lines[2]]) + '\n{"n_components": 3, "repe')
+    # Killed before the third trial was done, and told another number by the first.
+    path.write_text("\n".join([lines[0], changed, lines[2]]) + "\n")
     again = select(candidates=[2, 3], results=path, random_state=None)
     assert again.random_state == first.random_state == 0
     assert sum(trial not in first.trials for trial in again.trials) == 1

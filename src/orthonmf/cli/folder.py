@@ -12,7 +12,7 @@ from orthonmf.cli.certificates import plain_certificate
 from orthonmf.cli.failures import about
 from orthonmf.cli.terminal import as_json
 from orthonmf.factorization import Factorization
-from orthonmf.files.journal import parse_object
+from orthonmf.files.archive import parse_object
 from orthonmf.files.readers import FileError, NamedMatrix
 from orthonmf.files.saving import load, save
 from orthonmf.files.saving.content import optional

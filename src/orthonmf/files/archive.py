@@ -19,7 +19,6 @@ import numpy as np
 from numpy.lib import format as npy
 
 from orthonmf.errors import InvalidInputError
-from orthonmf.files.journal import parse_object
 from orthonmf.files.whole_files import is_special, replacing
 from orthonmf.typing import Array
 
@@ -138,3 +137,14 @@ def open_archive(path: str | os.PathLike[str], max_bytes: int) -> Iterator[Archi
         raise InvalidInputError(f"{path} is a device or a pipe, not a file")
     with open(path, "rb") as file:
         yield Archive(file, path, max_bytes)
+
+
+def parse_object(text: str | bytes, place: str) -> dict[str, Any]:
+    """The JSON object that a text is; what is none is refused with its place in a file."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{place} is damaged: {error}") from error
+    if not isinstance(values, dict):
+        raise InvalidInputError(f"{place} is no JSON object")
+    return values

@@ -1,4 +1,7 @@
-"""The trials of a selection as JSON lines, so that an interrupted one can go on."""
+"""The trials of a selection as JSON lines, so that an interrupted one can go on.
+
+There are few of them, so the whole file is written again with each: it is never half there.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,13 @@ from typing import Any
 
 from orthonmf.engine.sources import digest_rows
 from orthonmf.errors import InvalidInputError
-from orthonmf.files.journal import Journal, parse_object
+from orthonmf.files.archive import parse_object
+from orthonmf.files.whole_files import is_special, replacing
 from orthonmf.inputs.parameters import draw_seed
 from orthonmf.selection.trial import Size, Trial
 
 TITLE = "orthonmf select_n_components"
 VERSION = 2
-BEGINNING = f'{{"title": "{TITLE}"'  # of the first line
 COUNTS = ("n_components", "repetition", "n_components_found")
 MAY_BE_NONE = ("lower_bound", "refit_agreement", "held_out_error")
 LARGEST = 2.0**62
@@ -43,17 +46,16 @@ class TrialJournal:
         self.path = None if path is None else Path(path)
         self.trials: dict[tuple[Size, int], Trial] = {}
         about = {"title": TITLE, "version": VERSION, "data": digest_rows(data), **options}
-        foreign = f"{self.path} is not a results file of select_n_components"
-        self._journal = Journal(self.path, BEGINNING, foreign)
-        if not self._journal.lines:
+        self._lines = [] if self.path is None else _read_lines(self.path)
+        if not self._lines:
             self.seed = draw_seed() if seed is None else seed
-            self._journal.append(json.dumps({**about, "entropy": self.seed}))
+            self._append({**about, "entropy": self.seed})
             return
-        header, *lines = self._journal.lines
+        header, *lines = self._lines
         kept = parse_object(header, f"{self.path}: line 1")
         self.seed = kept.pop("entropy", None)
         if kept.get("title") != TITLE or type(self.seed) is not int or self.seed < 0:
-            raise InvalidInputError(foreign)
+            raise InvalidInputError(f"{self.path} is not a results file of select_n_components")
         different = [name for name in about if about[name] != kept.get(name)]
         if seed not in (None, self.seed):
             different.append("random_state")
@@ -68,7 +70,14 @@ class TrialJournal:
     def add(self, trial: Trial) -> None:
         """Remember a trial, on disk where there is a file."""
         self._keep(trial)
-        self._journal.append(json.dumps(asdict(trial)))
+        self._append(asdict(trial))
+
+    def _append(self, values: dict[str, Any]) -> None:
+        """Add a line, on disk when this returns."""
+        self._lines.append(json.dumps(values))
+        if self.path is not None:
+            with replacing(self.path) as file:
+                file.writelines(f"{line}\n" for line in self._lines)
 
     def _keep(self, trial: Trial) -> None:
         self.trials[trial.n_components, trial.repetition] = trial
@@ -90,3 +99,9 @@ class TrialJournal:
                 raise InvalidInputError(f"{self.path}: line {number}: {name} is {str(value)[:40]}")
             known[name] = tuple(value) if pair else value
         return Trial(**known)
+
+
+def _read_lines(path: Path) -> list[str]:
+    if is_special(path):
+        raise InvalidInputError(f"{path} is a device or a pipe; name a file for results")
+    return path.read_text("utf-8", "replace").splitlines() if path.exists() else []
