@@ -1,8 +1,8 @@
 """Matrix Market: ``.mtx`` and ``.mtx.gz``, with the names that 10x Genomics puts next to them.
 
-SciPy reads the header, NumPy the entries, some ten thousand lines at a time. Where it meets
-anything else the error names the line. (SciPy's reader of entries dies of a file that is cut, and
-reads zeros where a line makes no sense.)
+SciPy reads the header, NumPy the entries, many lines at a time. Where it meets anything else the
+error names the line. (SciPy's reader of entries dies of a file that is cut, and reads zeros where a
+line makes no sense.)
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,11 @@ from scipy.io import mminfo
 from scipy.sparse import coo_array, csr_array
 
 from orthonmf.files.readers.names import tenx_neighbors
-from orthonmf.files.readers.opening import DAMAGED_PACKING, open_text
+from orthonmf.files.readers.opening import line_blocks, open_lines
 from orthonmf.files.readers.request import NamedMatrix, Request
 from orthonmf.typing import Array
 
-LONGEST_HEADER = 100_000  # lines of comments
-LONGEST_LINE = 2**20  # characters
-LINES_AT_ONCE = 2**15
+Blocks = Iterator[tuple[int, list[str]]]  # lines, with the number of the first
 TYPES = ("real", "double", "integer", "unsigned-integer", "pattern")
 
 
@@ -58,28 +55,22 @@ class _Header:
 
 def read_mtx(request: Request) -> NamedMatrix:
     """Read a coordinate file as CSR and an array file as an array, both in float64."""
-    try:
-        with open_text(request.path, errors="replace") as file:
-            lines = iter(lambda: file.readline(LONGEST_LINE), "")
-            header = _read_header(lines, request)
-            entries = _read_entries(lines, header, request)
-    except DAMAGED_PACKING as error:
-        raise request.error(f"the packed file is damaged: {error}") from error
+    with open_lines(request, errors="replace") as lines:  # of comments
+        header = _read_header(lines, request)
+        entries = _read_entries(line_blocks(lines, request, header.line + 1), header, request)
     X = _as_csr(entries, header) if header.layout == "coordinate" else _as_array(entries, header)
     return _add_names(X, request)
 
 
 def _read_header(lines: Iterator[str], request: Request) -> _Header:
     """What SciPy reads in the first lines, refused before memory is taken for the entries."""
-    head = list(islice(lines, 1))
-    for line in islice(lines, LONGEST_HEADER):
-        head.append(line)
-        if line.strip() and not line.startswith("%"):
-            break
-    number = len(head)
+    title = next(lines, "")
+    numbered = enumerate(lines, start=2)
+    body = ((at, line) for at, line in numbered if line.strip() and not line.startswith("%"))
+    number, sizes = next(body, (1, ""))
     with request.decoding("the header cannot be read"):
         # A line that does not end would crash SciPy's reader.
-        content = BytesIO(f"{''.join(head)}\n".encode())
+        content = BytesIO(f"{title}\n{sizes}\n".encode())
         n, m, n_entries, layout, kind, symmetry = mminfo(content)
     if kind not in TYPES or (kind == "pattern" and layout == "array"):
         raise request.error(f"it holds {kind} numbers; real ones are needed", 1)
@@ -97,20 +88,19 @@ def _read_header(lines: Iterator[str], request: Request) -> _Header:
     return _Header(layout, kind, mirrored, (n, m), n_entries, number)
 
 
-def _read_entries(lines: Iterator[str], header: _Header, request: Request) -> dict[str, Array]:
+def _read_entries(blocks: Blocks, header: _Header, request: Request) -> dict[str, Array]:
     """What the body holds, by `_Header.columns`; places are counted from 0."""
     whole = np.int32 if max(header.shape) < 2**31 else np.int64
     entries: dict[str, Array] = {
         name: np.empty(header.n_entries, dtype=np.float64 if name == "value" else whole)
         for name, _ in header.columns
     }
-    start, number = 0, header.line + 1
-    while block := list(islice(lines, LINES_AT_ONCE)):
+    start = 0
+    for number, block in blocks:
         rows = _read_block(block, number, header.n_entries - start, header, request)
         for name, values in entries.items():
             values[start : start + len(rows)] = rows[name] - (name != "value")
         start += len(rows)
-        number += len(block)
     if start < header.n_entries:
         raise request.error(
             f"it ends early: {header.n_entries:,} entries were declared, {start:,} are there"
@@ -124,23 +114,22 @@ def _read_block(
     """The entries of some lines, all usable and no more than are left, as a structured array."""
     try:
         return _parse(block, left, header, request)
-    except ValueError:
-        filled = [(at, line) for at, line in enumerate(block, number) if line.strip()]
-    for at, line in filled[:left]:
-        try:
-            _parse([line], 1, header, request)
-        except ValueError as error:
-            why = f"{line.strip()[:60]!r} is no entry, which has here: {header.describe_entry()}"
-            raise request.error(why, at) from error
-    if not filled:
-        return np.empty(0, header.columns)
-    raise request.error(
-        f"{header.n_entries:,} entries were declared, here is more", filled[left][0]
-    )
+    except ValueError as error:
+        if len(block) == 1:
+            line, count = block[0].strip()[:60], f"{header.n_entries:,}"
+            why = f"{line!r} is no entry, which has here: {header.describe_entry()}"
+            why = why if left else f"{count} entries were declared, here is more"
+            raise request.error(why, number) from error
+    half = len(block) // 2  # the first half that fails has the line that is to blame
+    first = _read_block(block[:half], number, left, header, request)
+    rest = _read_block(block[half:], number + half, left - len(first), header, request)
+    return np.concatenate([first, rest])
 
 
 def _parse(lines: list[str], left: int, header: _Header, request: Request) -> Array:
     """The entries of some lines; a ValueError where one cannot be used, or there are more."""
+    if not any(map(str.strip, lines)):
+        return np.empty(0, header.columns)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # NumPy only warns of a fraction for a whole number
         try:

@@ -21,6 +21,7 @@ STDIN = "-"
 PIECE = 2**20
 MAGIC = b"\x1f\x8b"
 LONGEST_LINE = 2**28
+CHARACTERS_AT_ONCE, FEWEST_LINES = 2**22, 200
 # What reading packed text raises that is damaged.
 DAMAGED_PACKING = (EOFError, zlib.error, gzip.BadGzipFile)
 DAMAGED_TEXT = (UnicodeDecodeError, *DAMAGED_PACKING)
@@ -80,10 +81,10 @@ def open_text(path: Path, encoding: str | None = None, errors: str = "strict") -
 
 
 @contextmanager
-def open_lines(request: Request) -> Iterator[Iterator[str]]:
+def open_lines(request: Request, errors: str = "strict") -> Iterator[Iterator[str]]:
     """The lines of a text, none long enough to fill the memory; damage met there is one error."""
     try:
-        with open_text(request.path, request.encoding) as file:
+        with open_text(request.path, request.encoding, errors) as file:
             yield _bounded(file, request)
     except LookupError as error:
         if "encoding" not in str(error):
@@ -110,3 +111,22 @@ def _bounded(file: Any, request: Request) -> Iterator[str]:
         if len(line) == longest:
             raise request.error(f"it is longer than {longest:,} characters", number)
         yield line
+
+
+def line_blocks(
+    lines: Iterator[str], request: Request, start: int = 1
+) -> Iterator[tuple[int, list[str]]]:
+    """Many lines at a time, with the number of the first; no cell in quotes is cut."""
+    block, size, quotes = list[str](), 0, 0
+    for line in lines:
+        block.append(line)
+        size += len(line)
+        if '"' in line:
+            quotes += line.count('"')
+        if size > CHARACTERS_AT_ONCE:
+            request.check_size(size, "the text of a block of lines", start)
+            if len(block) >= FEWEST_LINES and quotes % 2 == 0:
+                yield start, block
+                start, block, size, quotes = start + len(block), [], 0, 0
+    if block:
+        yield start, block

@@ -19,11 +19,10 @@ from itertools import chain, islice, pairwise
 import numpy as np
 
 from orthonmf.files.readers.names import unshield
-from orthonmf.files.readers.opening import open_lines
+from orthonmf.files.readers.opening import line_blocks, open_lines
 from orthonmf.files.readers.request import NamedMatrix, Names, Request
 from orthonmf.typing import Array
 
-CHARACTERS_AT_ONCE, FEWEST_LINES = 2**22, 200
 MISSING = ("", "na", "nan", "n/a", "#n/a", "null", "none", "-", "--", "?")
 DELIMITERS = "\t;|,"  # a comma last: it may be decimal
 LOOK_AHEAD = 20
@@ -58,7 +57,7 @@ def read_text(request: Request) -> NamedMatrix:
 
 def read_table(lines: Iterator[str], request: Request, delimiter: str | None) -> NamedMatrix:
     """The (n, m) matrix of a table in float64; None to find the delimiter out."""
-    blocks = _blocks(lines, request)
+    blocks = line_blocks(lines, request)
     _, ahead = next(blocks, (1, []))
     delimiter = delimiter or find_delimiter(ahead)
     records = list(split_lines(ahead, 1, delimiter, request))
@@ -83,22 +82,6 @@ def read_table(lines: Iterator[str], request: Request, delimiter: str | None) ->
         notes.append(LONG_TABLE)
     row_names = tuple(names) if layout.has_index else None
     return request.matrix(X, row_names, layout.names, notes=tuple(notes), chosen=True)
-
-
-def _blocks(lines: Iterator[str], request: Request) -> Iterator[tuple[int, list[str]]]:
-    """Many lines at a time, with the number of the first; no cell in quotes is cut."""
-    start, block, size, quotes = 1, list[str](), 0, 0
-    for line in lines:
-        block.append(line)
-        size += len(line)
-        quotes += line.count('"')
-        if size > CHARACTERS_AT_ONCE:
-            request.check_size(size, "the text of a block of lines", start)
-        if size > CHARACTERS_AT_ONCE and len(block) >= FEWEST_LINES and quotes % 2 == 0:
-            yield start, block
-            start, block, size, quotes = start + len(block), [], 0, 0
-    if block:
-        yield start, block
 
 
 def split_lines(
