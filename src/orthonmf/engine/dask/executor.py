@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -133,24 +133,15 @@ class _Pass:
 
     def _futures(self, groups: list[range]) -> list[Any]:
         name = f"orthonmf-block-{uuid.uuid4().hex}"
-        keys = [(name, group.start) for group in groups]
         alike = replace(self._work, shared={}, by_row={})  # those travel by themselves
-        work = [
-            partial(work_on_blocks, alike, [self._task(index) for index in group])
-            for group in groups
-        ]
+        tasks = []
+        for group in groups:
+            job = partial(work_on_blocks, alike, [self._task(index) for index in group])
+            held = [] if self._source.recipes else [self._source.delayed[index] for index in group]
+            of_group = f"{name}-of-{group.start}"
+            delayed = self._dask.delayed(job, name=of_group, pure=False, traverse=False)
+            tasks.append(delayed(self._shared, *held, dask_key_name=(name, group.start)))
         with self._dask.config.set(QUIET):
-            if self._source.recipes is not None:
-                shared = [self._shared] * len(groups)
-                return self._client.map(call, work, shared, key=keys, pure=False, retries=RETRIES)
-            tasks = [
-                self._dask.delayed(job, name=f"{name}-of-{key[1]}", pure=False, traverse=False)(
-                    self._shared,
-                    *(self._source.delayed[index] for index in group),
-                    dask_key_name=key,
-                )
-                for job, group, key in zip(work, groups, keys, strict=True)
-            ]
             return self._client.compute(tasks, retries=RETRIES)
 
     def _task(self, index: int) -> BlockTask:
@@ -199,8 +190,3 @@ def blocks_per_task(source: Any, n_threads: int) -> int:
     if source.recipes is None:
         return 1
     return max(1, min(MOST_BLOCKS, -(-len(source.delayed) // (TASKS_PER_THREAD * n_threads))))
-
-
-def call(work: Callable[..., Any], *given: Any) -> Any:
-    """What Dask runs: the name of every task in its lists."""
-    return work(*given)
