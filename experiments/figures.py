@@ -1,10 +1,9 @@
-"""Figures of the experiments as small SVG: the same bytes for the same results."""
+"""Figures of the experiments as SVG: the same bytes for the same results."""
 
 from __future__ import annotations
 
 import io
 import math
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +18,7 @@ from experiments.checks import Runs, real_errors
 from experiments.paper import BEST, OF_TEN, ONMF_APX, PUBLISHED, SIDES
 from experiments.tables import EXPERIMENTS, label, methods_of
 
-DIGITS = 1  # of a coordinate, in points: less than a hair's breadth
 DODGE = 0.003  # of the width: bars of different methods at one level stand side by side
-HEIGHTS = ["low", "middle", "high"]  # of a measure over the seeds
 INK, SOFT, RULE, PLANTED = "#1d1f21", "#62666b", "#d9dadc", "#2e7d32"
 CAPTION = "Medians over the seeds, with bars from the smallest to the largest"
 HOLLOW = "hollow: at least one run ended by the time limit"
@@ -82,34 +79,11 @@ def draw(results: pd.DataFrame, experiment: str) -> str:
 
 
 def as_svg(figure: Figure, salt: str) -> str:
-    """A figure as SVG: text stays text, coordinates are rounded, nothing tells the date."""
-    text = io.StringIO()
+    """A figure as SVG: text stays text, and nothing tells the date."""
+    text, untold = io.StringIO(), dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with mpl.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}):
-        figure.savefig(
-            text, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        )
-    svg = text.getvalue()
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub("<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{2,}", _round, tag[0]), svg)
-    # Said once for the whole figure instead of at every text and group.
-    svg = re.sub(r" ?font-family: [^;\"]*;?", "", svg).replace(
-        "*{", "*{font-family: sans-serif; ", 1
-    )
-    svg = re.sub(r'<g id="[^"]*"', "<g", svg)
-    svg = re.sub(r"<g([^>]*)>\s*(<use[^>]*/>\s*)+", _share_style, svg)
-    svg = re.sub(r" ?transform=\"rotate\(-0 [^)]*\)\"", "", svg)
-    return re.sub(r"\s+", " ", svg).replace("> <", ">\n<") + "\n"
-
-
-def _round(number: re.Match[str]) -> str:
-    return f"{float(number[0]):.{DIGITS}f}"
-
-
-def _share_style(markers: re.Match[str]) -> str:
-    """Markers of one line, with the style that they share at their group."""
-    style = re.search(r' style="[^"]*"', markers[0])
-    shared = "" if style is None else style[0]
-    return markers[0].replace(shared, "").replace("<g", f"<g{shared}", 1)
+        figure.savefig(text, format="svg", metadata=untold)
+    return text.getvalue()
 
 
 def _add_legend(figure: Figure, own: pd.DataFrame, real: bool) -> None:
@@ -142,8 +116,11 @@ def _draw_panel(axes: Axes, own: pd.DataFrame, experiment: str, panel: str) -> N
         low=(measure, "min"), middle=(measure, "median"), high=(measure, "max"), cut=("cut", "any")
     )
     if panel == "non_orthogonality":
-        zero = _show_exact_zero(axes, spreads)
-        spreads[HEIGHTS] = spreads[HEIGHTS].clip(lower=zero)
+        # Linear below the smallest, so that what is exactly 0 has its place.
+        smallest = known[measure].where(known[measure] > 0, 1.0).min()
+        axes.set_yscale("symlog", linthresh=smallest, linscale=2)
+        if not known[measure].any():
+            axes.set_yticks([0.0])
     elif panel == "seconds" and len(spreads):
         axes.set_yscale("log")
     methods = methods_of(known)
@@ -181,31 +158,6 @@ def _draw_method(axes: Axes, spreads: pd.DataFrame, look: Look, aside: float) ->
             markersize=look.size, markeredgecolor=look.color, markeredgewidth=1.2,
             markerfacecolor="white" if hollow else look.color, zorder=front + 0.1,
         )  # fmt: skip
-
-
-def _show_exact_zero(axes: Axes, spreads: pd.DataFrame) -> float:
-    """A logarithmic axis on which exact zeros stand at a tick of their own, whose height is given.
-
-    Without zeros, or with nothing else, the axis has no such tick or only that.
-    """
-    heights = spreads[HEIGHTS].to_numpy().ravel()
-    positive = heights[heights > 0]
-    if not len(positive):
-        axes.set_yticks([0.0], ["exactly 0"])
-        axes.set_ylim(-1, 3)
-        return 0.0
-    low, high = math.floor(math.log10(positive.min())), math.floor(math.log10(positive.max())) + 1
-    powers = range(low, high + 1, max(1, (high - low + 4) // 5))
-    zero = 10.0 ** (low - 2)
-    axes.set_yscale("log")
-    ticks = [10.0**power for power in powers]
-    names = [f"$10^{{{power}}}$" for power in powers]
-    if len(positive) < len(heights):
-        ticks, names = [zero, *ticks], ["exactly 0", *names]
-        axes.set_ylim(zero / 10 ** ((high - low + 2) / 15), 10.0 ** (high + 0.2))
-    axes.set_yticks(ticks, names)
-    axes.minorticks_off()
-    return zero
 
 
 def _draw_ranges(axes: Axes, runs: Runs, name: str) -> None:

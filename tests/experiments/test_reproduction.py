@@ -64,7 +64,7 @@ def test_a_command_ends_with_rows_summary_figure_and_page(done):
     assert "ONMF-apx is perfectly orthogonal" not in text  # a claim of another experiment
     assert "| Both ONMF-apx and ONMFS are perfectly orthogonal." in text
     assert "![Experiment 2" in text
-    assert (done / "experiment-2.svg").read_text().startswith("<svg")
+    assert "<svg" in (done / "experiment-2.svg").read_text()
 
 
 @pytest.mark.slow
@@ -151,7 +151,7 @@ def test_the_kept_page_is_that_of_the_kept_rows():
         len(verdicts), counts[AGREE], counts[NEARLY], counts[DIFFER]
     ]  # fmt: skip
     assert len(verdicts) == 41
-    assert sum(path.stat().st_size for path in KEPT.iterdir()) < 1e6
+    assert sum(path.stat().st_size for path in KEPT.iterdir()) < 1.5e6
 
 
 def test_rows_of_other_code_are_not_gone_on_with(tmp_path, monkeypatch):
