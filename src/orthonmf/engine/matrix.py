@@ -13,7 +13,7 @@ in and come out, and row weights into the coefficients of a block. Rows expresse
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -26,8 +26,7 @@ from orthonmf.engine.checksums import digest
 from orthonmf.engine.executors import Absorb, Executor, Work
 from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.dense import DENSE
-from orthonmf.engine.kernels.interface import BlockColumns, BlockSweep, Kernel, Method, piece_rows
-from orthonmf.engine.kernels.missing import observed_residual_block
+from orthonmf.engine.kernels.interface import BlockSweep, Kernel, Method, piece_rows
 from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.loadings import Metric, Projection, metric_of
 from orthonmf.engine.placement import on_host
@@ -81,6 +80,33 @@ class Matrix:
         work = Work(operation, shared or {}, by_row or {}, self.exponent, prepare)
         self.executor.fold(self.source, work, absorb)
 
+    def collect(
+        self,
+        operation: Method | Callable[..., Any],
+        rows: Sequence[Any],
+        sums: Sequence[tuple[int, ...]],
+        shared: dict[str, Any] | None = None,
+        by_row: dict[str, Any] | None = None,
+        gaps: bool = False,
+    ) -> list[Array]:
+        """One pass that fills arrays with one entry per row and gives back sums of these shapes.
+
+        A block has a result for each of both, in this order, a single one as it is; results that
+        are None do not count. Sums are added up in block order.
+        """
+        added = [self.source.kernel.room(shape) for shape in sums]
+
+        def absorb(part: slice, block: Any) -> None:
+            results = block if isinstance(block, tuple) else (block,)
+            results = tuple(result for result in results if result is not None)
+            for whole, result in zip(rows, results, strict=False):
+                whole[part] = result
+            for whole, result in zip(added, results[len(rows) :], strict=True):
+                np.add(whole, result, out=whole)
+
+        self.fold(operation, absorb, shared, by_row, gaps)
+        return [on_host(whole) for whole in added]
+
     def add_up(
         self,
         operation: Method | Callable[..., Any],
@@ -88,14 +114,12 @@ class Matrix:
         shared: dict[str, Any],
         by_row: dict[str, Any] | None = None,
     ) -> Array:
-        """The sum over all blocks, in block order, of what an operation gives for each."""
-        sums = self.source.kernel.room(shape)
+        """The sum over all blocks of what an operation gives for each."""
+        return self.collect(operation, [], [shape], shared, by_row)[0]
 
-        def absorb(part: slice, block: Array) -> None:
-            np.add(sums, block, out=sums)
-
-        self.fold(operation, absorb, shared, by_row)
-        return on_host(sums)
+    def _room(self, dtype: Any = np.float64) -> Any:
+        """Zeros (n,) where the rows lie."""
+        return self.source.kernel.room(self.shape[:1], dtype)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -243,33 +267,24 @@ class Matrix:
         the score is ``<y, d> - offset * length``, the coefficient ``length``. Without ``by_row``
         labels and products of rows are not kept, only sums.
         """
-        room = self.source.kernel.room
-        n, sums = self.shape[:1], room(directions.shape)
-        labels, products = (room(n, np.int32), room(n, self.pass_dtype)) if by_row else (None, None)
         folded = self.weigh_columns(directions).astype(self.pass_dtype, copy=False)
         order = by_value(folded)
         if offsets is not None:
             offsets = offsets[order]
-
-        def absorb(part: slice, block: BlockSweep) -> None:
-            if labels is not None and products is not None:
-                labels[part], products[part] = np.take(order, block.labels), block.products
-            np.add(sums, block.sums, out=sums)
-
+        rows = [self._room(np.int32), self._room(self.pass_dtype)] if by_row else []
         shared = {"directions": folded[order], "offsets": offsets, "by_row": by_row}
-        self.fold("sweep", absorb, shared, {"lengths": lengths, "row_weights": self.row_weights})
-        in_order = on_host(sums)[np.argsort(order)]
-        return BlockSweep(labels, products, self.weigh_columns(in_order))
+        parts = {"lengths": lengths, "row_weights": self.row_weights}
+        (sums,) = self.collect("sweep", rows, [directions.shape], shared, parts)
+        sums = self.weigh_columns(sums[np.argsort(order)])
+        return (
+            BlockSweep(np.take(order, rows[0]), rows[1], sums) if by_row else BlockSweep(sums=sums)
+        )
 
     def find_winners(self, directions: Array) -> tuple[Array, Array]:
         """(n,) the direction with the largest product with every row of Y, and that product."""
         labels, products = np.empty(self.shape[0], np.int32), np.empty(self.shape[0])
-
-        def absorb(part: slice, block: tuple[Array, Array]) -> None:
-            labels[part], products[part] = block
-
         shared = {"directions": self.weigh_columns(directions).astype(self.pass_dtype, copy=False)}
-        self.fold("find_winners", absorb, shared)
+        self.collect("find_winners", [labels, products], [], shared)
         return labels, products
 
     def draw_rows(
@@ -310,19 +325,16 @@ class Matrix:
         self.fold(draw_block, absorb, shared, parts)
         return np.concatenate(drawn), np.concatenate(rates), missed
 
-    def update(self, labels: Array, directions: Array) -> BlockSweep:
-        """One power update per direction on the rows of its label; label -1 takes no part."""
-        products = self.source.kernel.room((self.shape[0],))
-        sums = self.source.kernel.room(directions.shape)
+    def update(self, labels: Array, directions: Array) -> tuple[Any, Array]:
+        """One power update per direction on the rows of its label; label -1 takes no part.
 
-        def absorb(part: slice, block: BlockSweep) -> None:
-            products[part] = block.products
-            np.add(sums, block.sums, out=sums)
-
+        Returns the products (n,) of the rows with their directions, and the sums (k, m).
+        """
+        products = self._room()
         shared = {"directions": self.weigh_columns(directions)}
         by_row = {"labels": labels, "row_weights": self.row_weights}
-        self.fold("update", absorb, shared, by_row)
-        return BlockSweep(labels, products, self.weigh_columns(on_host(sums)))
+        (sums,) = self.collect("update", [products], [directions.shape], shared, by_row)
+        return products, self.weigh_columns(sums)
 
     def row_sums(self, labels: Array, coefficients: Array, k: int) -> Array:
         """Sums of coefficient times row of Y over the rows of each label, (k, m).
@@ -343,16 +355,11 @@ class Matrix:
         the columns of Y before column factors (k, m), and the squared lengths of the columns of S
         (k,). ``exact`` asks for float64 products of float32 data.
         """
-        room = self.source.kernel.room
-        products, squares = room(combinations.shape), room((len(combinations),))
-
-        def absorb(part: slice, block: BlockColumns) -> None:
-            np.add(products, block.products, out=products)
-            np.add(squares, block.squares, out=squares)
-
+        shapes = [combinations.shape, combinations.shape[:1]]
         shared = {"combinations": self.weigh_columns(combinations), "exact": exact}
-        self.fold("combine_columns", absorb, shared, {"row_weights": self.row_weights})
-        return on_host(products), on_host(squares)
+        by_row = {"row_weights": self.row_weights}
+        products, squares = self.collect("combine_columns", [], shapes, shared, by_row)
+        return products, squares
 
     def whole(
         self,
@@ -444,22 +451,19 @@ class Matrix:
         this is what new data get as well. Returns labels (n,) int32, -1 where the scale is zero,
         and scales (n,) in the dtype of X.
         """
-        labels = self.source.kernel.room((self.shape[0],), np.int32)
-        scales = self.source.kernel.room((self.shape[0],), self.dtype)
         narrow = components.astype(self.dtype, copy=False)
         order = by_value(narrow)
+        winners, scales = self._fit_winners(narrow[order])
+        scales = self.publish_scales(scales)
         numbers = np.append(order, np.int32(-1))  # -1 stays -1
-        metric = self.metric(narrow[order])
+        return np.take(numbers, np.where(scales > 0, winners, np.int32(-1))), scales
 
-        def absorb(part: slice, block: tuple[Array, Array]) -> None:
-            winners, products = block
-            own = self.publish_scales(metric.scales(products, winners), part.start)
-            labels[part] = np.take(numbers, np.where(own > 0, winners, np.int32(-1)))
-            scales[part] = own
-
-        self.fold("find_winners", absorb, {"directions": metric.vectors})
-        labels[self.underflown], scales[self.underflown] = -1, 0.0
-        return labels, scales
+    def _fit_winners(self, components: Array) -> tuple[Any, Any]:
+        """Winner (n,) of every row, and its scale in the units of the matrix."""
+        metric = self.metric(components)
+        winners, products = self._room(np.int32), self._room(self.pass_dtype)
+        self.collect("find_winners", [winners, products], [], {"directions": metric.vectors})
+        return winners, metric.scales(products, winners)
 
     def project_sweep(self, labels: Array, products: Array) -> tuple[Array, Array] | None:
         """What :meth:`project` gives, from the labels and products of a sweep: no further read.
@@ -473,25 +477,41 @@ class Matrix:
 
     def loadings(self, components: Array) -> Any:
         """Loadings of the rows of X on disjoint components (k, m): (n, k) in the dtype of X."""
-        loadings = self.source.kernel.room((self.shape[0], len(components)), self.dtype)
         order = by_value(components)
         metric = self.metric(components[order].astype(np.float64))
+        shared = {"directions": metric.vectors}
+        return self.fill_loadings(
+            order, "multiply_directions", shared, lambda block: metric.scales(block, slice(None))
+        )
 
-        def absorb(part: slice, block: Array) -> None:
-            scales = self.publish_scales(metric.scales(block, slice(None)), part.start)
-            loadings[part, order] = scales
+    def fill_loadings(
+        self,
+        order: Array,
+        operation: Method | Callable[..., Any],
+        shared: dict[str, Any],
+        values_of: Callable[[Any], Any],
+        gaps: bool = False,
+    ) -> Any:
+        """(n, k) loadings: column s of the values of every block is that of component order[s]."""
+        loadings = self.source.kernel.room((self.shape[0], len(order)), self.dtype)
 
-        self.fold("multiply_directions", absorb, {"directions": metric.vectors})
-        loadings[self.underflown] = 0.0
+        def absorb(part: slice, block: Any) -> None:
+            loadings[part, order] = self.publish_scales(values_of(block), part.start)
+
+        self.fold(operation, absorb, shared, gaps=gaps)
         return loadings
 
-    def publish_scales(self, values: Any, first_row: int) -> Any:
+    def publish_scales(self, values: Any, first_row: int = 0) -> Any:
         """Scales (b,) or loadings (b, k) of some rows in the units and the dtype of X.
 
-        What is too small for it vanishes; the first row that is too large is named.
+        What is too small for it vanishes, as do rows that count as zero; the first row that is
+        too large is named.
         """
         with np.errstate(over="ignore", under="ignore"):
             given = np.ldexp(values, self.exponent).astype(self.dtype, copy=False)
+        if len(self.underflown):
+            places = self.underflown - first_row
+            given[places[(places >= 0) & (places < len(given))]] = 0.0
         finite = np.isfinite(given)
         if not finite.all():
             rows = finite if finite.ndim == 1 else on_host(finite).all(axis=1)
@@ -545,21 +565,14 @@ class Matrix:
 
     def residual(self, projection: Projection, components: Array) -> float:
         """Weighted squared error of rows so expressed, by direct difference, in the units of Y."""
-        total = 0.0
-
-        def absorb(part: slice, block: float) -> None:
-            nonlocal total
-            total += block
-
         shared = {
             "components": components.astype(np.float64),
             "column_factors": self.column_factors,
             "exponent": self.exponent,
         }
         by_row = {"projection": projection, "row_weights": self.row_weights}
-        operation = residual_block if self.complete else observed_residual_block
-        self.fold(operation, absorb, shared, by_row, gaps=True)
-        return total
+        (total,) = self.collect(residual_block, [], [()], shared, by_row, gaps=True)
+        return float(total)
 
 
 def residual_block(

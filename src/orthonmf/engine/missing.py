@@ -8,26 +8,32 @@ observed entries alone:
     C[s, h] = sum_i L_is x_ih / sum_i L_is^2,        i observed in column h
 
 Weights of columns enter the first line, weights of rows the second. One read of the rows does
-both, and only k x m arrays are kept between reads, in either setting. What is done with one
-block is in `kernels/missing.py`, the descent in `onmf/missing.py`.
+both, and only k x m arrays are kept between reads, in either setting. The descent
+is in `onmf/missing.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from orthonmf.engine.executors import Executor
 from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.interface import Kernel
-from orthonmf.engine.kernels.missing import ObservedBlock, fill
+from orthonmf.engine.kernels.sparse import with_values
 from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import Source
 from orthonmf.typing import Array
 from orthonmf.vectors import by_value, divide
+
+# A difference below this share of what it was taken from has lost digits: it is summed instead.
+CANCELLED = 1e-2
+# Entries of an indicator that are made dense at once.
+ENTRIES_AT_ONCE = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +74,19 @@ class MaskedMatrix(Matrix):
         """
         k, m = components.shape
         over_samples = orthogonal == "samples"
-        row_labels, row_captured = np.empty(self.shape[0], np.int32), np.empty((2, self.shape[0]))
-        products, lengths = np.zeros((k, m)), np.zeros((k, m))
-
-        def absorb(part: slice, result: Any) -> None:
-            nonlocal products, lengths
-            row_labels[part], row_captured[:, part] = result[0], result[1]
-            products += result[2]
-            lengths += result[3]
-
+        row_labels, captured = np.empty(self.shape[0], np.int32), np.empty((self.shape[0], 2))
         shared = {
             "components": components,
             "column_weights": self.column_weights,
             "over_samples": over_samples,
         }
         by_row = {"row_weights": self.row_weights, "fixed": fixed if over_samples else None}
-        self.fold(_sweep_block, absorb, shared, by_row, gaps=True)
+        products, lengths = self.collect(
+            _sweep_block, [row_labels, captured], 2 * [(k, m)], shared, by_row, gaps=True
+        )
         if over_samples:
             updated = np.where(lengths > 0, divide(products, lengths), components)
-            return MaskedSweep(self._weighted_only(updated), row_labels, *row_captured)
+            return MaskedSweep(self._weighted_only(updated), row_labels, *captured.T)
         return self._column_winners(products, lengths, fixed)
 
     def _column_winners(self, products: Array, lengths: Array, fixed: Array | None) -> MaskedSweep:
@@ -108,40 +108,22 @@ class MaskedMatrix(Matrix):
         weights = self.column_weights
         return components if weights is None else np.where(weights > 0, components, 0.0)
 
-    def project(self, components: Array) -> tuple[Array, Array]:
-        """Winner of every row among the components by its observed entries, and its scale."""
-        labels = np.empty(self.shape[0], dtype=np.int32)
-        scales = np.empty(self.shape[0], dtype=self.dtype)
-        order = by_value(components)
-
-        def absorb(rows: slice, result: tuple[Array, Array]) -> None:
-            scores, loadings = result
-            winners = scores.argmax(axis=1)
-            own = loadings[np.arange(len(winners)), winners]
-            scales[rows] = self.publish_scales(own, rows.start)
-            labels[rows] = np.where(scales[rows] > 0, order[winners], -1)
-
-        self._fit_pass(components[order], absorb)
-        labels[self.underflown], scales[self.underflown] = -1, 0.0
-        return labels, scales
+    def _fit_winners(self, components: Array) -> tuple[Array, Array]:
+        """Winner (n,) of every row by its observed entries, and its scale."""
+        winners, scales = np.empty(self.shape[0], np.int32), np.empty(self.shape[0])
+        shared = self._fitted_by(components)
+        self.collect(_winners_block, [winners, scales], [], shared, gaps=True)
+        return winners, scales
 
     def loadings(self, components: Array) -> Array:
         """Loadings of every row on components with disjoint supports, by its observed entries."""
-        loadings = np.empty((self.shape[0], len(components)), dtype=self.dtype)
         order = by_value(components)
+        shared = self._fitted_by(components[order])
+        return self.fill_loadings(order, _fit_block, shared, lambda fit: fit[1], gaps=True)
 
-        def absorb(rows: slice, result: tuple[Array, Array]) -> None:
-            loadings[rows, order] = self.publish_scales(result[1], rows.start)
-
-        self._fit_pass(components[order], absorb)
-        loadings[self.underflown] = 0.0
-        return loadings
-
-    def _fit_pass(self, components: Array, absorb: Callable[[slice, Any], None]) -> None:
-        """Fit every row by components (k, m), over the observed entries."""
+    def _fitted_by(self, components: Array) -> dict[str, Any]:
         wide = components.astype(np.float64)
-        shared = {"components": wide, "column_weights": self.column_weights}
-        self.fold(_fit_block, absorb, shared, gaps=True)
+        return {"components": wide, "column_weights": self.column_weights}
 
 
 def _fit_block(
@@ -149,6 +131,15 @@ def _fit_block(
 ) -> tuple[Array, Array]:
     """The root of what every component captures of every row, (b, k), and its loading."""
     return _fit(ObservedBlock(rows), components, column_weights)
+
+
+def _winners_block(
+    kernel: Kernel[Any], rows: Any, components: Array, column_weights: Array | None
+) -> tuple[Array, Array]:
+    """The component that captures most of every row (b,), and its loading."""
+    scores, loadings = _fit(ObservedBlock(rows), components, column_weights)
+    winners = scores.argmax(axis=1)
+    return winners, loadings[np.arange(len(winners)), winners]
 
 
 def _fit(
@@ -185,7 +176,58 @@ def _sweep_block(
     weighted = loadings if row_weights is None else loadings * row_weights[:, None]
     captured = np.square(best) if row_weights is None else np.square(best) * row_weights
     products = (block.values.T @ weighted).T
-    return labels, captured, products, block.sum_observed_rows(weighted * loadings)
+    return labels, captured.T, products, block.sum_observed_rows(weighted * loadings)
+
+
+class ObservedBlock:
+    """A block with missing entries: values with zeros in their place, and where they are.
+
+    A dense block carries the observed positions as ones. In a sparse one, where an absent entry is
+    an observed zero, it is what is missing: sums over the observed are differences.
+    """
+
+    def __init__(self, rows: Array | csr_array) -> None:
+        self.values = fill(rows).astype(np.float64, copy=False)
+        if isinstance(rows, np.ndarray):
+            self._observed = (~np.isnan(rows)).astype(np.float64)
+            return
+        missing = np.isnan(rows.data)
+        ends = np.concatenate(([0], np.cumsum(missing)))[rows.indptr]
+        ones = np.ones(int(ends[-1]))
+        self._missing = csr_array((ones, rows.indices[missing], ends), shape=rows.shape)
+
+    def sum_observed(self, squares: Array) -> Array:
+        """For every row the sums of ``squares`` (k, m) over its observed columns, (b, k)."""
+        by_column = np.ascontiguousarray(squares.T)
+        if isinstance(self.values, np.ndarray):
+            return self._observed @ by_column
+        return _sum_others(self._missing, by_column)
+
+    def sum_observed_rows(self, squares: Array) -> Array:
+        """For every column the sums of ``squares`` (b, k) over its observed rows, (k, m)."""
+        if isinstance(self.values, np.ndarray):
+            return squares.T @ self._observed
+        return _sum_others(self._missing.T.tocsr(), squares).T
+
+
+def fill(rows: Array | csr_array) -> Array | csr_array:
+    """The same rows with zeros in place of missing entries."""
+    if isinstance(rows, np.ndarray):
+        return np.where(np.isnan(rows), rows.dtype.type(0), rows)
+    return with_values(rows, fill(rows.data))
+
+
+def _sum_others(missing: csr_array, values: Array) -> Array:
+    """(b, k) for every row of an indicator (b, m) the sums of values (m, k) where it has no one.
+
+    Differences, and where little is left of them, so that digits are lost, the sums themselves.
+    """
+    total = values.sum(axis=0)
+    rest = total - missing @ values
+    lost = np.flatnonzero((rest < CANCELLED * total).any(axis=1))
+    for some in slices(len(lost), ENTRIES_AT_ONCE // max(1, missing.shape[1])):
+        rest[lost[some]] = (1.0 - missing[lost[some]].toarray()) @ values
+    return rest
 
 
 def _two_largest(scores: Array, axis: int) -> Array:

@@ -276,9 +276,9 @@ class Samples(Points):
 
     def update(self, labels: Array, directions: Array) -> DirectionSweep:
         unit = unit_lengths(directions)
-        swept = self.matrix.update(labels, unit)
-        captured = np.einsum("sh,sh->s", swept.sums, unit)
-        return DirectionSweep(labels, swept.products, self._lengths, swept.sums, captured)
+        products, sums = self.matrix.update(labels, unit)
+        captured = np.einsum("sh,sh->s", sums, unit)
+        return DirectionSweep(labels, products, self._lengths, sums, captured)
 
     def draw_missed(
         self, centers: Array, count: float, before: float, distance: Distance, key: Key

@@ -55,17 +55,13 @@ def sweep_profiles(matrix: Matrix, profiles: Array, pool: bool = True) -> Profil
     n, m = matrix.shape
     row_weights, column_weights = entry_weights(matrix)
     labels, sums = np.zeros(n, dtype=np.int32), np.zeros(n)
-    pooled = np.zeros(profiles.shape)
     order = by_value(profiles)
-
-    def absorb(part: slice, block: tuple[Array, Array, Array]) -> None:
-        labels[part], sums[part] = np.take(np.append(order, np.int32(-1)), block[0]), block[1]
-        np.add(pooled, block[2], out=pooled)
-
     in_any = np.any(profiles, axis=0, keepdims=True)
     vectors = np.vstack([logarithms(profiles)[order], in_any, np.ones((1, m))])
     shared = {"directions": vectors * column_weights, "pool": pool}
-    matrix.fold(sweep_block, absorb, shared, {"row_weights": row_weights})
+    by_row = {"row_weights": row_weights}
+    (pooled,) = matrix.collect(sweep_block, [labels, sums], [profiles.shape], shared, by_row)
+    labels = np.take(np.append(order, np.int32(-1)), labels)
     labels[matrix.underflown], sums[matrix.underflown] = -1, 0.0
     return ProfileSweep(labels, sums, pooled[np.argsort(order)] * column_weights)
 
@@ -128,7 +124,7 @@ def express_by_profiles(matrix: Matrix, components: Array, orthogonal: str) -> P
 def _scaled(matrix: Matrix, labels: Array, sums: Array, sizes: Array) -> Projection:
     """Rows of these labels (n,) and sums (n,), for components of these sizes (k,)."""
     scales = np.where(labels >= 0, divide(sums, np.append(sizes, 0.0)[labels]), 0.0)
-    scales = matrix.publish_scales(scales, 0)
+    scales = matrix.publish_scales(scales)
     labels = np.where(scales > 0, labels, -1).astype(np.int32)
     return Projection(None, labels, scales, len(sizes))
 
@@ -141,16 +137,11 @@ def express_by_groups(matrix: Matrix, components: Array, labels: Array) -> Proje
 
 def _sum_groups(matrix: Matrix, profiles: Array, sizes: Array) -> Array:
     """(n, k) sums of every row over the columns of disjoint profiles, over the sizes of these."""
-    loadings = np.zeros((matrix.shape[0], len(profiles)), dtype=matrix.dtype)
     order = by_value(profiles)
-
-    def absorb(part: slice, block: Array) -> None:
-        loadings[part, order] = matrix.publish_scales(divide(block, sizes[order]), part.start)
-
-    members = (profiles[order] > 0) * entry_weights(matrix)[1]
-    matrix.fold("multiply_directions", absorb, {"directions": members})
-    loadings[matrix.underflown] = 0.0
-    return loadings
+    shared = {"directions": (profiles[order] > 0) * entry_weights(matrix)[1]}
+    return matrix.fill_loadings(
+        order, "multiply_directions", shared, lambda block: divide(block, sizes[order])
+    )
 
 
 @dataclass(frozen=True)
@@ -189,14 +180,9 @@ def measure_divergence(
     n, m = matrix.shape
     weights, column_weights = entry_weights(matrix)
     row_sums = np.zeros(n)
-    column_sums = np.zeros(m)
-
-    def add_sums(part: slice, block: tuple[Array, Array]) -> None:
-        row_sums[part] = block[0]
-        np.add(column_sums, block[1], out=column_sums)
-
     shared: dict[str, Any] = {"column_weights": column_weights}
-    matrix.fold(sums_block, add_sums, shared, {"row_weights": weights})
+    by_row: dict[str, Array] = {"row_weights": weights}
+    (column_sums,) = matrix.collect(sums_block, [row_sums], [(m,)], shared, by_row)
     column_sums *= column_weights
     projection = projection.divide(matrix.exponent)
     loadings = projection.loadings
@@ -209,7 +195,7 @@ def measure_divergence(
         at_most[part] = block[1]
 
     total = float(column_sums.sum())
-    by_row: dict[str, Array] = {"row_sums": row_sums, "weights": weights}
+    by_row = {"row_sums": row_sums, "weights": weights}
     if feature_labels is None:
         by_row |= {"labels": projection.labels, "scales": projection.scales}
     else:

@@ -13,9 +13,8 @@ from scipy.sparse import csr_array, issparse
 from orthonmf.engine.dask.source import DaskSource, is_dask_array
 from orthonmf.engine.executors import executor_for
 from orthonmf.engine.first_look import scan
-from orthonmf.engine.kernels.missing import fill
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.missing import MaskedMatrix
+from orthonmf.engine.missing import MaskedMatrix, fill
 from orthonmf.engine.sources import ArraySource, CsrSource, SlicedSource, Source
 from orthonmf.errors import (
     InvalidInputError,

@@ -20,7 +20,7 @@ import torch
 
 from orthonmf.engine.gpu.arrays import DeviceArray, as_tensor
 from orthonmf.engine.gpu.functions import DTYPES, fetch, first_of, ldexp, told_when_full
-from orthonmf.engine.kernels.interface import BlockColumns, BlockLook, BlockSweep, Kernel
+from orthonmf.engine.kernels.interface import BlockLook, BlockSweep, Kernel
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.segments import slices
 from orthonmf.errors import InvalidInputError
@@ -184,21 +184,15 @@ class TensorKernel(Kernel[Any]):
         vectors = self._tensor(directions, rows.dtype)
         labels, best, sums = self._fused.sweep(rows, vectors, self._tensor(row_weights), by_row)
         if not by_row:
-            return BlockSweep(None, None, DeviceArray(sums))
+            return BlockSweep(sums=DeviceArray(sums))
         return BlockSweep(DeviceArray(labels), DeviceArray(best), DeviceArray(sums))
 
-    def update(
-        self, rows: Any, directions: Any, labels: Any, row_weights: Any = None
-    ) -> BlockSweep:
-        given, vectors = self._tensor(labels), self._tensor(directions, rows.dtype)
-        places = given.clamp(min=0)
+    def multiply_own(self, rows: Any, directions: Any, labels: Any) -> Any:
+        places, vectors = self._tensor(labels), self._tensor(directions, rows.dtype)
         products = [
             (rows[some] * vectors[places[some].long()]).sum(dim=1) for some in self._pieces(rows)
         ]
-        own = DeviceArray(torch.where(given >= 0, torch.cat(products), 0))
-        coefficients = own if row_weights is None else own * row_weights
-        sums = self.sum_rows(rows, DeviceArray(places), coefficients, len(directions))
-        return BlockSweep(labels, own, sums)
+        return DeviceArray(torch.cat(products))
 
     def sum_rows(
         self, rows: Any, labels: Any, coefficients: Any, k: int, exact: bool = False
@@ -217,7 +211,7 @@ class TensorKernel(Kernel[Any]):
 
     def combine_columns(
         self, rows: Any, combinations: Array, row_weights: Any, exact: bool
-    ) -> BlockColumns:
+    ) -> tuple[Any, Any]:
         dtype = torch.float64 if exact else rows.dtype
         vectors = self._tensor(combinations, dtype)
         products = rows.new_zeros(vectors.shape, dtype=torch.float64)
@@ -229,7 +223,7 @@ class TensorKernel(Kernel[Any]):
                 weighted = self._weigh(combined.double(), row_weights, some)
                 squares += (weighted * combined).sum(dim=0)
                 products += weighted.to(dtype).T @ piece
-        return BlockColumns(DeviceArray(products), DeviceArray(squares))
+        return DeviceArray(products), DeviceArray(squares)
 
     def square_residuals(
         self, rows: Any, fitted: Projection, components: Any, column_factors: Array | None

@@ -13,9 +13,7 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from orthonmf.engine.kernels.interface import (
-    BlockColumns,
     BlockLook,
-    BlockSweep,
     Kernel,
     piece_rows,
     share_no_column,
@@ -105,19 +103,12 @@ class DenseKernel(Kernel[Array]):
             labels[part] = _winners(scores, best[part])
         return labels, best
 
-    def update(
-        self, rows: Array, directions: Array, labels: Array, row_weights: Array | None = None
-    ) -> BlockSweep:
-        places = np.maximum(labels, 0)
+    def multiply_own(self, rows: Array, directions: Array, labels: Array) -> Array:
         narrow = np.asarray(directions, dtype=rows.dtype)
         products = np.empty(len(rows), dtype=rows.dtype)
         for some in _chunks(rows):
-            row_dots(rows[some], narrow[places[some]], out=products[some])
-        products = np.where(labels >= 0, products, 0)
-        coefficients = products if row_weights is None else products * row_weights
-        return BlockSweep(
-            labels, products, self.sum_rows(rows, places, coefficients, len(directions))
-        )
+            row_dots(rows[some], narrow[labels[some]], out=products[some])
+        return products
 
     def sum_rows(
         self, rows: Array, labels: Array, coefficients: Array, k: int, exact: bool = False
@@ -135,16 +126,16 @@ class DenseKernel(Kernel[Array]):
 
     def combine_columns(
         self, rows: Array, combinations: Array, row_weights: Array | None, exact: bool
-    ) -> BlockColumns:
+    ) -> tuple[Array, Array]:
         if not exact or rows.dtype == np.float64:
             return _combine(rows, combinations, row_weights)
         products, squares = np.zeros(combinations.shape), np.zeros(len(combinations))
         for some in slices(len(rows), piece_rows(rows.shape[1])):
             weights = None if row_weights is None else row_weights[some]
             piece = _combine(rows[some].astype(np.float64), combinations, weights)
-            products += piece.products
-            squares += piece.squares
-        return BlockColumns(products, squares)
+            products += piece[0]
+            squares += piece[1]
+        return products, squares
 
     def square_residuals(
         self, rows: Array, fitted: Projection, components: Array, column_factors: Array | None
@@ -154,6 +145,7 @@ class DenseKernel(Kernel[Array]):
         for some in _chunks(rows):
             chunk = rows[some].astype(np.float64, copy=False)
             difference = chunk - factors[some] @ components
+            difference[np.isnan(difference)] = 0.0
             if column_factors is not None:
                 difference *= column_factors
             squares[some] = np.square(difference).sum(axis=1)
@@ -177,12 +169,12 @@ class DenseKernel(Kernel[Array]):
         return rows[indices]
 
 
-def _combine(rows: Array, combinations: Array, row_weights: Array | None) -> BlockColumns:
+def _combine(rows: Array, combinations: Array, row_weights: Array | None) -> tuple[Array, Array]:
     combined = rows @ np.asarray(combinations, dtype=rows.dtype).T
     weighted = combined if row_weights is None else combined * row_weights[:, None]
     products = weighted.astype(rows.dtype, copy=False).T @ rows
     squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
-    return BlockColumns(products.astype(np.float64, copy=False), squares)
+    return products.astype(np.float64, copy=False), squares
 
 
 def find_offense(values: Array) -> int | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -51,21 +51,12 @@ class BlockLook:
     row_squares: Any  # (b,) float64, columns weighted
 
 
-@dataclass(frozen=True, slots=True)
-class BlockSweep:
+class BlockSweep(NamedTuple):
     """Winners of the rows of a block, or of all, and the sums that make the next directions."""
 
-    labels: Any  # (b,) int32, the winning direction, or None
-    products: Any  # (b,) of the scaled, unweighted row with it, dtype of the rows, or None
-    sums: Any  # (k, m) float64, sum of coefficient times row over the winners' rows
-
-
-@dataclass(frozen=True, slots=True)
-class BlockColumns:
-    """Products of all columns with k combinations of columns, from one block of rows."""
-
-    products: Any  # (k, m) float64
-    squares: Any  # (k,) float64, squared length of each combination within this block
+    labels: Any = None  # (b,) int32, the winning direction, where wanted
+    products: Any = None  # (b,) of the scaled, unweighted row with it, dtype of the rows
+    sums: Any = None  # (k, m) float64, sum of coefficient times row over the winners' rows
 
 
 class Kernel(ABC, Generic[RowsT]):
@@ -127,13 +118,8 @@ class Kernel(ABC, Generic[RowsT]):
         """
 
     @abstractmethod
-    def update(
-        self, rows: RowsT, directions: Array, labels: Any, row_weights: Any = None
-    ) -> BlockSweep:
-        """Products of the rows with the directions of their labels, and sums of product times row.
-
-        Rows of label -1 have product 0.
-        """
+    def multiply_own(self, rows: RowsT, directions: Array, labels: Any) -> Any:
+        """(b,) the product of every row with the direction of its label, in the rows' dtype."""
 
     @abstractmethod
     def sum_rows(
@@ -147,10 +133,11 @@ class Kernel(ABC, Generic[RowsT]):
     @abstractmethod
     def combine_columns(
         self, rows: RowsT, combinations: Array, row_weights: Any, exact: bool
-    ) -> BlockColumns:
+    ) -> tuple[Any, Any]:
         """Combine columns by (k, m), then multiply every column with each combination.
 
-        In float64 if ``exact``, else in the rows' dtype.
+        Returns the products (k, m), and the squared lengths (k,) of the combinations, both in
+        float64; they are computed in float64 if ``exact``, else in the rows' dtype.
         """
 
     @abstractmethod
@@ -159,7 +146,7 @@ class Kernel(ABC, Generic[RowsT]):
     ) -> Any:
         """(b,) squared distance of every row to what it is expressed by, by direct difference.
 
-        Differences are multiplied by the column factors.
+        Differences are multiplied by the column factors; missing entries have none.
         """
 
     def divergences(
@@ -206,7 +193,19 @@ class Kernel(ABC, Generic[RowsT]):
         if row_weights is not None:
             coefficients = coefficients * row_weights
         sums = self.sum_rows(rows, labels, coefficients, len(directions))
-        return BlockSweep(labels, products, sums) if by_row else BlockSweep(None, None, sums)
+        return BlockSweep(labels, products, sums) if by_row else BlockSweep(sums=sums)
+
+    def update(
+        self, rows: RowsT, directions: Array, labels: Any, row_weights: Any = None
+    ) -> tuple[Any, Any]:
+        """Products of the rows with the directions of their labels, and sums of product times row.
+
+        Rows of label -1 have product 0.
+        """
+        places = np.maximum(labels, 0)
+        products = np.where(labels >= 0, self.multiply_own(rows, directions, places), 0)
+        coefficients = products if row_weights is None else products * row_weights
+        return products, self.sum_rows(rows, places, coefficients, len(directions))
 
 
 def share_no_column(directions: Array) -> bool:

@@ -9,9 +9,7 @@ from scipy.sparse import csr_array
 
 from orthonmf.engine.kernels.dense import CHUNK_ENTRIES, DENSE, find_offense
 from orthonmf.engine.kernels.interface import (
-    BlockColumns,
     BlockLook,
-    BlockSweep,
     Kernel,
     share_no_column,
 )
@@ -69,17 +67,9 @@ class SparseKernel(Kernel[csr_array]):
         labels = scores.argmax(axis=1).astype(np.int32)
         return labels, scores[np.arange(rows.shape[0]), labels]
 
-    def update(
-        self, rows: csr_array, directions: Array, labels: Array, row_weights: Array | None = None
-    ) -> BlockSweep:
-        k, n_columns = directions.shape
-        places = np.maximum(labels, 0)
-        flat = _shift(rows, places, k)
-        products = flat @ np.ascontiguousarray(directions, dtype=rows.dtype).ravel()
-        products = np.where(labels >= 0, products, 0)
-        coefficients = products if row_weights is None else products * row_weights
-        sums = (flat.T @ coefficients.astype(rows.dtype, copy=False)).reshape(k, n_columns)
-        return BlockSweep(labels, products, sums.astype(np.float64, copy=False))
+    def multiply_own(self, rows: csr_array, directions: Array, labels: Array) -> Array:
+        flat = np.ascontiguousarray(directions, dtype=rows.dtype).ravel()
+        return _shift(rows, labels, len(directions)) @ flat
 
     def sum_rows(
         self, rows: csr_array, labels: Array, coefficients: Array, k: int, exact: bool = False
@@ -91,14 +81,14 @@ class SparseKernel(Kernel[csr_array]):
 
     def combine_columns(
         self, rows: csr_array, combinations: Array, row_weights: Array | None, exact: bool
-    ) -> BlockColumns:
+    ) -> tuple[Array, Array]:
         if exact:
             rows = rows.astype(np.float64, copy=False)
         combined = rows @ np.ascontiguousarray(combinations.T, dtype=rows.dtype)
         weighted = combined if row_weights is None else combined * row_weights[:, None]
         products = (rows.T @ weighted.astype(rows.dtype, copy=False)).T
         squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
-        return BlockColumns(products.astype(np.float64, copy=False), squares)
+        return products.astype(np.float64, copy=False), squares
 
     def square_residuals(
         self, rows: csr_array, fitted: Projection, components: Array, column_factors: Array | None
