@@ -1,8 +1,7 @@
 """Whether the stored factors are X itself, decided in exact arithmetic.
 
 A residual that comes out as 0 in floating point proves nothing: the product may have been rounded
-to the entry. Here the product of two doubles is split, without error, into a rounded part and the
-rest of it (Dekker), so that "equal" means equal.
+to the entry. Here significands are multiplied as integers of Python, so that "equal" means equal.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.factorization import Factorization
 from orthonmf.typing import Array
 
-# Half of the digits of a double: the product of two such halves is exact.
-HALF = 26
+DIGITS = 53  # of the significand of a double
 
 
 def fits_exactly(matrix: Matrix, result: Factorization) -> bool:
@@ -60,24 +58,15 @@ def fits_exactly(matrix: Matrix, result: Factorization) -> bool:
 def equals_product(values: Array, left: Array, right: Array) -> Array:
     """Where ``values == left * right`` in exact arithmetic, all float64 of one shape.
 
-    Significands lie in [1/2, 1), so nothing over- or underflows, and exponents are compared as
-    integers: this holds for all doubles, the smallest included.
+    Exponents are compared by themselves: this holds for all doubles, the smallest included.
     """
-    left, left_power = np.frexp(left)
-    right, right_power = np.frexp(right)
-    product = left * right
-    left_high, right_high = _upper_half(left), _upper_half(right)
-    left_low, right_low = left - left_high, right - right_high
-    rest = left_high * right_high - product
-    rest += left_high * right_low
-    rest += left_low * right_high
-    rest += left_low * right_low
-    significand, shift = np.frexp(product)
-    wanted, power = np.frexp(values)
-    same = (significand == wanted) & (rest == 0.0)
-    return same & ((wanted == 0.0) | (shift + left_power + right_power == power))
+    (wanted, power), (left, left_power), (right, right_power) = map(_split, (values, left, right))
+    # Equal ones differ by 52 or 53 powers of two, as significands have 53 digits.
+    shift = np.clip(power - left_power - right_power, 0, 2 * DIGITS)
+    return np.asarray(left * right == wanted << shift, dtype=bool)
 
 
-def _upper_half(significands: Array) -> Array:
-    """The nearest numbers of 26 digits: what is left has 26 at most."""
-    return np.ldexp(np.rint(np.ldexp(significands, HALF)), -HALF)
+def _split(numbers: Array) -> tuple[Array, Array]:
+    """Integers of Python and powers of two, whose products the numbers are."""
+    significands, exponents = np.frexp(numbers)
+    return np.ldexp(significands, DIGITS).astype(np.int64).astype(object), exponents - DIGITS

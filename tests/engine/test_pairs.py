@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.engine import pairs as pairs_module
-from orthonmf.engine.pairs import close_pairs, close_pairs_by_count, merge_parallel
+from orthonmf.engine.pairs import close_pairs, merge_parallel, shared_ones
 
 
 def found(chunks):
@@ -31,20 +31,11 @@ def test_close_pairs_are_those_of_the_full_matrix_in_lexicographic_order(
 def test_sparse_and_dense_products_find_the_same_pairs(monkeypatch, overhead):
     monkeypatch.setattr(pairs_module, "SPARSE_OVERHEAD", overhead)
     X = (np.random.default_rng(1).random((30, 12)) < 0.3).astype(float)
-    sizes, shared = X.sum(axis=1), X @ X.T
-    expected = [
-        (i, j)
-        for i, j in np.argwhere(np.triu(shared, 1) > 0)
-        if 4 * shared[i, j] ** 2 >= 3 * sizes[i] * sizes[j]
-    ]
-    assert found(close_pairs_by_count(csr_array(X), quarters=3)) == expected
-
-
-def test_counts_are_compared_exactly_at_60_and_30_degrees():
-    # 2 of 4 and 4 ones shared: cosine 1/2. 3 shared of 3 and 4 ones: cosine sqrt(3)/2.
-    X = np.array([[1, 1, 1, 1, 0, 0], [1, 1, 0, 0, 1, 1], [0, 1, 1, 1, 0, 0]])
-    assert found(close_pairs_by_count(csr_array(X), quarters=1)) == [(0, 1), (0, 2)]
-    assert found(close_pairs_by_count(csr_array(X), quarters=3)) == [(0, 2)]
+    expected = np.triu(X @ X.T, 1)
+    chunks = list(shared_ones(csr_array(X)))
+    assert found(chunks) == [tuple(pair) for pair in np.argwhere(expected)]
+    values = np.concatenate([chunk.values for chunk in chunks])
+    assert values.tolist() == expected[expected > 0].tolist()
 
 
 @pytest.mark.parametrize("as_rows", [np.asarray, csr_array])

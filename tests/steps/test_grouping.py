@@ -19,7 +19,7 @@ def test_close_is_an_equivalence_after_weight_reduction(seed):
     slack = cosine_slack(m)
     cosines = pairwise_cosines(centers)
     pairs = rng.permutation(pairs_in_band(cosines, slack))
-    weights = reduce_weights(rng.exponential(size=k), pairs).weights
+    weights = reduce_weights(rng.exponential(size=k), [pairs]).weights
     close = pairs_above_band(cosines, slack)
     groups = group_by_angle(weights, close)
     survivors = np.flatnonzero(weights > 0)

@@ -40,7 +40,7 @@ def test_reduction_equals_a_plain_loop_to_the_bit_in_any_pair_order(seed, shuffl
         rng.shuffle(pairs)
         pairs = [pair if rng.random() < 0.5 else pair[::-1] for pair in pairs]
     expected, trace = reduce_in_a_plain_loop(weights, pairs)
-    result = reduce_weights(weights, pairs)
+    result = reduce_weights(weights, [np.array(pairs, dtype=int).reshape(-1, 2)])
     assert np.array_equal(result.weights, expected)
     got = list(zip(result.first, result.second, result.removed, strict=True))
     assert got == [tuple(removal) for removal in trace]
@@ -50,11 +50,9 @@ def test_pieces_of_the_pairs_give_what_all_pairs_give_at_once():
     rng = np.random.default_rng(1)
     weights = rng.exponential(size=50)
     pairs = np.array([pair for pair in all_pairs(50) if rng.random() < 0.3])
-    whole = reduce_weights(weights, pairs)
-    first = reduce_weights(weights, pairs[:100])
-    rest = reduce_weights(first.weights, pairs[100:])
-    assert np.array_equal(whole.weights, rest.weights)
-    assert np.array_equal(whole.removed, np.r_[first.removed, rest.removed])
+    whole, pieces = (reduce_weights(weights, some) for some in ([pairs], np.split(pairs, [100])))
+    for name in ("weights", "first", "second", "removed"):
+        assert np.array_equal(getattr(whole, name), getattr(pieces, name))
 
 
 ANGLE_PAIR = {

@@ -30,12 +30,12 @@ from orthonmf.correlation_clustering.rounding import (
     choose_nearest_patterns,
     round_to_patterns,
 )
-from orthonmf.onmf.heaviest_classes import factorize_heaviest, pairs_by_count
-from orthonmf.steps.weight_reduction import FULL_RANK_RATIO
+from orthonmf.onmf.heaviest_classes import factorize_heaviest
+from orthonmf.steps.weight_reduction import BAND_RATIO
 from orthonmf.typing import Array
 
 # Lemma 1 loses a factor of 8 on top of Theorem 9: 119.43.
-CORRELATION_CLUSTERING_RATIO = 8.0 * FULL_RANK_RATIO
+CORRELATION_CLUSTERING_RATIO = 8.0 * BAND_RATIO
 # What one start by pivots costs on average (docs/theory/graphs.md): the fewest of all cost no more.
 PIVOT_RATIO = 4.0
 DEFAULT_N_INIT = 4
@@ -133,9 +133,9 @@ def _starts(
 
 def _round_factorization(matrix: csr_array) -> Iterator[Blocks]:
     """The blocks of Theorem 9, rounded as Lemma 1 does it and by the best pattern of each."""
-    factors = factorize_heaviest(matrix.astype(np.float64), pairs=pairs_by_count)
+    factors = factorize_heaviest(matrix.astype(np.float64))
     # The vectors a on the columns; those on the rows, w, are the scales.
-    by_column = csr_array(factors.directions).tocsc()
+    by_column = factors.directions.tocsc()
     owned = np.flatnonzero(np.diff(by_column.indptr))
     column_blocks, direction = np.full(matrix.shape[1], -1), np.zeros(matrix.shape[1])
     column_blocks[owned], direction[owned] = by_column.indices, by_column.data

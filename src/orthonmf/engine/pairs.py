@@ -57,19 +57,6 @@ def shared_ones(rows: csr_array) -> Iterator[Pairs]:
         yield _in_order(Pairs(pairs.first, pairs.second, pairs.values.astype(np.int64)))
 
 
-def close_pairs_by_count(rows: csr_array, quarters: int) -> Iterator[Pairs]:
-    """Yield the pairs of 0/1 rows whose squared cosine is at least ``quarters / 4``, exactly.
-
-    Rows with a and b ones of which c are shared have the squared cosine ``c^2 / (a b)``, so the
-    test ``4 c^2 >= quarters a b`` is made in integers: 1 means 60 degrees, 3 means 30.
-    ``values`` holds c.
-    """
-    sizes = np.diff(rows.indptr).astype(np.int64)
-    for pairs in shared_ones(rows):
-        keep = 4 * pairs.values**2 >= quarters * sizes[pairs.first] * sizes[pairs.second]
-        yield Pairs(pairs.first[keep], pairs.second[keep], pairs.values[keep])
-
-
 def row_products(rows: Array | csr_array) -> Iterator[tuple[int, Array | csr_array]]:
     """Yield ``(start, rows[start:stop] @ rows[start:].T)`` for consecutive ranges of rows.
 
@@ -153,11 +140,6 @@ def row_norms(rows: Array | csr_array) -> Array:
     if isinstance(rows, np.ndarray):
         return np.sqrt(np.einsum("ij,ij->i", rows, rows))
     return np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64))
-
-
-def is_sparse(rows: Array | csr_array) -> bool:
-    """Whether rows are CSR."""
-    return not isinstance(rows, np.ndarray)
 
 
 def capture_rows(rows: Array | csr_array, directions: Array | csr_array) -> tuple[Array, Array]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Samples
+from orthonmf.engine.sources import to_dense
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import double_from_means
 from orthonmf.onmf.single_factor import cluster, error_as_published
@@ -61,7 +62,7 @@ def separate_centers(centers: Array, weights: Array) -> SeparateCenters:
     left, groups = reduce_and_group(
         pairwise_cosines(centers), weights, cosine_slack(centers.shape[1])
     )
-    return SeparateCenters(split_coordinates(centers, left, groups), groups)
+    return SeparateCenters(to_dense(split_coordinates(centers, left, groups)), groups)
 
 
 def reduce_and_group(cosines: Array, weights: Array, slack: float) -> tuple[Array, Array]:
@@ -70,7 +71,7 @@ def reduce_and_group(cosines: Array, weights: Array, slack: float) -> tuple[Arra
     ``cosines`` (k, k) are off by no more than ``slack``. Where nothing is left, centers keep their
     weights, each a group of its own.
     """
-    left = reduce_weights(weights, pairs_in_band(cosines, slack)).weights
+    left = reduce_weights(weights, [pairs_in_band(cosines, slack)]).weights
     if not left.any():
         return weights, group_alone(weights)
     return left, group_by_angle(left, pairs_above_band(cosines, slack))

@@ -8,36 +8,27 @@ smaller side none is left out, which is the case of the paper; the ratio 14.93 h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.certificate import Promise
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.pairs import (
-    capture_rows,
-    close_pairs,
-    close_pairs_by_count,
-    is_sparse,
-    merge_parallel,
-    row_norms,
-)
+from orthonmf.engine.pairs import capture_rows, close_pairs, merge_parallel, row_norms
 from orthonmf.engine.points import Samples, columns_of
 from orthonmf.engine.sources import to_dense
 from orthonmf.onmf.blocks.descent import split_by_energy
 from orthonmf.onmf.double_factor import reduce_and_group
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import MERGED, SEPARATION, Solution
-from orthonmf.steps.coordinate_split import split_coordinates, split_sparse_coordinates
+from orthonmf.steps.coordinate_split import split_coordinates
 from orthonmf.steps.grouping import group_alone, group_by_angle
 from orthonmf.steps.weight_reduction import (
     BAND_RATIO,
     COS_30,
     COS_60,
-    WeightReduction,
     cosine_slack,
     reduce_weights,
 )
@@ -53,16 +44,13 @@ DIRECTIONS_OF_A_FIT, PER_COMPONENT = 120, 20
 MOST_ENTRIES = 2**27
 # Up to so many columns of data far away their Gram matrix is held.
 MOST_COLUMNS = 2000
-# Which pairs of rows, in blocks (p x 2): those 30 to 60 degrees apart, in lexicographic order, or,
-# where that is asked, those under 30 of rows none of which are in between.
-AngleTest = Callable[[Any, bool], Iterator[Array]]
 
 
 @dataclass(frozen=True, slots=True)
 class HeaviestClasses:
     """Row i is about ``scales[i] * directions[labels[i]]``; directions share no coordinate."""
 
-    directions: Array | csr_array  # (g, m) non-negative, disjoint supports, not normalized; g <= k
+    directions: csr_array  # (g, m) non-negative, disjoint supports, not normalized; g <= k
     labels: Array  # (n,), -1 exactly where the scale is 0
     scales: Array  # (n,) non-negative
     lower_bound: float  # on the weighted squared error of every such factorization, for every k
@@ -141,9 +129,7 @@ def solve_heaviest_columns(matrix: Matrix, k: int) -> Solution:
     return Solution(directions, steps=SEPARATION, promise=PROMISE, unused=MERGED)
 
 
-def factorize_heaviest(
-    rows: Array | csr_array, k: int | None = None, pairs: AngleTest | None = None
-) -> HeaviestClasses:
+def factorize_heaviest(rows: Array | csr_array, k: int | None = None) -> HeaviestClasses:
     """Factorize with both factors orthogonal and at most k components.
 
     The squared error is at most 1 / sin^2(15 degrees) = 14.93 times the smallest possible with k
@@ -156,12 +142,10 @@ def factorize_heaviest(
         (n, m) non-negative float64, dense or CSR, with squares that neither over- nor underflow.
     k
         How many classes are kept; all of them if left out, which is Theorem 9 of the paper.
-    pairs
-        How pairs are found; `pairs_by_cosine` if left out.
     """
     from orthonmf.bounds.pairs import removal_packing_bound  # other fits need no bounds
 
-    pairs, norms = pairs or pairs_by_cosine, row_norms(rows)
+    norms = row_norms(rows)
     # A row whose norm underflows stands for no other, though it may be parallel to a heavy one.
     heavy = np.flatnonzero(norms > 0.0)
     first, members = np.unique(merge_parallel(rows[heavy]), return_inverse=True)
@@ -173,16 +157,16 @@ def factorize_heaviest(
     unique = heavy[first]
     merged = rows[unique]
 
-    reduction = _reduce_all(merged_weights, pairs(merged, False))
+    reduction = reduce_weights(merged_weights, pairs_by_cosine(merged, close=False))
     survivors = np.flatnonzero(reduction.weights > 0.0)
     if len(survivors):
         left, classes = reduction.weights, np.full(len(unique), -1, dtype=np.int64)
-        close = _first_partners(pairs(merged[survivors], True))
+        close = _first_partners(pairs_by_cosine(merged[survivors], close=True))
         classes[survivors] = group_by_angle(left[survivors], close)
     else:
         left, classes = merged_weights, group_alone(merged_weights)
-    split = split_sparse_coordinates if is_sparse(rows) else split_coordinates
-    directions = split(merged, left, keep_heaviest(left, classes, k), norms[unique])
+    kept = keep_heaviest(left, classes, k)
+    directions = split_coordinates(merged, left, kept, norms[unique])
     labels, scales = capture_rows(rows, directions)
     bound = removal_packing_bound(
         merged, merged_weights, reduction.first, reduction.second, reduction.removed
@@ -202,19 +186,6 @@ def keep_heaviest(weights: Array, classes: Array, k: int | None) -> Array:
     return numbers[classes]
 
 
-def _reduce_all(weights: Array, blocks: Iterator[Array]) -> WeightReduction:
-    """Step 2 on pairs that come in blocks."""
-    parts = [WeightReduction(weights, *(np.zeros(0, dtype=t) for t in (np.int64, np.int64, float)))]
-    for pairs in blocks:
-        parts.append(reduce_weights(parts[-1].weights, pairs))
-    return WeightReduction(
-        parts[-1].weights,
-        np.concatenate([part.first for part in parts]),
-        np.concatenate([part.second for part in parts]),
-        np.concatenate([part.removed for part in parts]),
-    )
-
-
 def _first_partners(blocks: Iterator[Array]) -> Array:
     """For every row its first close partner (q x 2): groups are cliques, so these connect them."""
     partners = np.zeros((0, 2), dtype=np.int64)
@@ -225,7 +196,7 @@ def _first_partners(blocks: Iterator[Array]) -> Array:
     return partners
 
 
-def pairs_by_cosine(rows: Array | csr_array, close: bool) -> Iterator[Array]:
+def pairs_by_cosine(rows: Array | csr_array, *, close: bool) -> Iterator[Array]:
     """Pairs of rows 30 to 60 degrees apart, the band widened by the rounding of a cosine, or close.
 
     Of close pairs it is asked among survivors: none of them is in the band, so its middle tells all
@@ -238,12 +209,3 @@ def pairs_by_cosine(rows: Array | csr_array, close: bool) -> Iterator[Array]:
         least, most = (COS_30 + COS_60) / 2.0, np.inf
     for pairs in close_pairs(rows, row_norms(rows), least):
         yield pairs.where(pairs.values <= most)
-
-
-def pairs_by_count(rows: csr_array, close: bool) -> Iterator[Array]:
-    """The same of 0/1 rows (CSR), exactly: ``ab <= 4 c^2 <= 3ab`` in integers."""
-    sizes = np.diff(rows.indptr).astype(np.int64)
-    least, most = (2, 4) if close else (1, 3)
-    for pairs in close_pairs_by_count(rows, quarters=least):
-        product = sizes[pairs.first] * sizes[pairs.second]
-        yield pairs.where(4 * pairs.values**2 <= most * product)

@@ -68,9 +68,7 @@ class WeightReduction:
     removed: Array  # (t,), what both ends lost, always positive
 
 
-def reduce_weights(
-    center_weights: Array, pairs: Array | Iterable[tuple[int, int]]
-) -> WeightReduction:
+def reduce_weights(center_weights: Array, blocks: Iterable[Array]) -> WeightReduction:
     """Cancel weight between the two ends of every pair in turn, until the lighter has none.
 
     Two centers 30 to 60 degrees apart cannot both be near a set of orthogonal vectors, so what
@@ -80,45 +78,23 @@ def reduce_weights(
     ----------
     center_weights
         (k,) non-negative.
-    pairs
-        (p, 2), no pair twice, no center with itself. Any order is allowed; pairs that follow
-        each other and share their first center are done at once, so lexicographic order is fast.
-        A long list may come in pieces: pass the weights that the piece before has left.
+    blocks
+        Pairs (p, 2) in pieces, no pair twice, no center with itself. Any order is allowed; where
+        pairs that share their first center follow each other, it is fast.
     """
     weights = np.array(center_weights, dtype=np.float64)
-    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    pairs = pairs[(weights[pairs] > 0.0).all(axis=1)]
-    first, second = pairs.T
-    changes = np.flatnonzero(first[1:] != first[:-1]) + 1
-    trace: list[tuple[Array, Array, Array]] = []
-    for start, stop in pairwise(np.unique(np.r_[0, changes, len(pairs)])):
-        center = first[start]
-        if weights[center] > 0.0:
-            partners = second[start:stop]
-            partners = partners[weights[partners] > 0.0]
-            removed = _spend(weights, center, partners)
-            partners = partners[: len(removed)]
-            trace.append((np.full(len(removed), center), partners, removed))
-    columns = zip(*trace, strict=True) if trace else ([], [], [])
-    first, second, removed = (np.concatenate([[], *parts]) for parts in columns)
+    removals: list[tuple[int, int, float]] = []
+    for pairs in blocks:
+        first, second = pairs[(weights[pairs] > 0.0).all(axis=1)].T
+        changes = np.flatnonzero(np.diff(first, prepend=-1))
+        for start, stop in pairwise([*changes, len(first)]):
+            center, partners = first[start], second[start:stop]
+            for partner in partners[weights[partners] > 0.0]:
+                removed = min(weights[center], weights[partner])
+                if not removed > 0.0:  # the center has none left
+                    break
+                weights[center] -= removed
+                weights[partner] -= removed
+                removals.append((center, partner, removed))
+    first, second, removed = np.array(removals, dtype=np.float64).reshape(-1, 3).T
     return WeightReduction(weights, first.astype(np.int64), second.astype(np.int64), removed)
-
-
-def _spend(weights: Array, center: int, partners: Array) -> Array:
-    """Cancel the weight of ``center`` against its partners in order; return what each lost.
-
-    Changes ``weights``. Subtracting one after the other gives the same bits as a plain loop.
-    """
-    before = np.subtract.accumulate(np.r_[weights[center], weights[partners]])
-    spent = np.flatnonzero(before[1:] <= 0.0)
-    if len(spent) == 0:
-        removed = weights[partners]
-        weights[partners] = 0.0
-        weights[center] = before[-1]
-        return removed
-    last = spent[0]
-    removed = np.r_[weights[partners[:last]], before[last]]
-    weights[partners[:last]] = 0.0
-    weights[partners[last]] -= before[last]
-    weights[center] = 0.0
-    return removed

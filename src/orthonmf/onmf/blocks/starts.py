@@ -17,6 +17,7 @@ import numpy as np
 
 from orthonmf.certificate import Promise
 from orthonmf.engine.points import Points
+from orthonmf.engine.sources import to_dense
 from orthonmf.kmeans.lloyd import Clustering
 from orthonmf.kmeans.subroutines import TOL, weighted_kmeans
 from orthonmf.onmf.double_factor import separate_centers
@@ -93,4 +94,4 @@ def _separate(clusters: Clustering, promise: Promise) -> Iterator[Start]:
     centers, weights = clusters.centers, clusters.weights
     yield Start("published steps", separate_centers(centers, weights).directions, promise)
     whole = split_coordinates(centers, weights, np.arange(len(centers)))
-    yield Start("no weight reduction", whole)
+    yield Start("no weight reduction", to_dense(whole))
