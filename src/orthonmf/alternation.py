@@ -20,7 +20,6 @@ class Update(Generic[Vectors]):
     captured: float  # energy that the vectors capture; for costs their negative
     vectors: Vectors  # the next ones, which capture no less; mostly an array (k, m)
     next_gain: float = math.inf  # what the next update gains at the least; infinite if not known
-    unchanged: bool = False  # whether the assignment is that of the sweep before
 
 
 UpdateT = TypeVar("UpdateT", bound=Update)
@@ -39,10 +38,6 @@ class Method(ABC, Generic[Vectors, UpdateT]):
     def reuse_idle(self, swept: Vectors, update: UpdateT) -> bool:
         """Move next vectors that no point went to, in place; whether any was moved."""
         return False
-
-    def mark(self, update: UpdateT) -> str:
-        """What a checkpoint keeps to tell whether the next update changes anything."""
-        return ""
 
     def arrays_of(self, vectors: Vectors) -> dict[str, Any]:
         """Vectors as a checkpoint keeps them."""
@@ -68,8 +63,8 @@ def alternate(
 ) -> Alternated[UpdateT]:
     """Update vectors until a sweep gains less than ``tol`` of what is not captured.
 
-    It ends too when no label changes, when the next gain is sure to be that small, or after
-    ``max_iter`` sweeps. Moving a vector that no point went to keeps it going.
+    It ends too when the next gain is sure to be that small, or after ``max_iter`` sweeps. Moving a
+    vector that no point went to keeps it going.
 
     Every update is the best of one side given the other, so a gain below zero is rounding: then
     the vectors are as good as this arithmetic can tell. ``step`` may know how far an earlier
@@ -88,11 +83,11 @@ def alternate(
         moved = not last and gained >= 0 and method.reuse_idle(vectors, update)
         # What is captured may exceed the total by rounding.
         enough = tol * max(total - captured, 0.0)
-        converged = not moved and (update.unchanged or min(gained, update.next_gain) <= enough)
+        converged = not moved and min(gained, update.next_gain) <= enough
         if converged or last:
             return Alternated(update, tuple(history), converged)
         vectors = update.vectors
-        step.keep(tuple(history), method.mark(update), **method.arrays_of(vectors))
+        step.keep(tuple(history), **method.arrays_of(vectors))
 
 
 def errors_of(captured: tuple[float, ...], total: float) -> tuple[float, ...]:

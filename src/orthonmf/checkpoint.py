@@ -18,13 +18,8 @@ class Step:
     finished: bool = False
     history: tuple[float, ...] = ()
     arrays: dict[str, Array] = field(default_factory=dict)
-    text: str = ""  # what it needs to know later: a name, a digest of labels, a reason
+    text: str = ""  # what it needs to know later: a name, a reason
     generator: Any = None  # the state of the random numbers when the step was finished
-
-    @property
-    def lasting(self) -> bool:
-        """Whether what is noted outlives the fit."""
-        return self._owner.lasting
 
     @property
     def begun(self) -> bool:
@@ -47,8 +42,6 @@ class Step:
 
 class Checkpoint:
     """The steps of a fit in order. This one keeps nothing; a ``FileCheckpoint`` does."""
-
-    lasting = False
 
     def next_step(self) -> Step:
         """The step that comes next, as far as it is known."""

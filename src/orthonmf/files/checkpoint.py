@@ -42,8 +42,6 @@ class _Arrays(dict[str, Array]):
 class FileCheckpoint(Checkpoint):
     """Steps kept in a file, which is whole at any moment."""
 
-    lasting = True
-
     def __init__(
         self,
         path: Path,

@@ -5,6 +5,7 @@ One iteration is here; `alternation.py` repeats it until it gains next to nothin
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,6 @@ import numpy as np
 from orthonmf.alternation import Method, Update, alternate
 from orthonmf.certificate import NOTHING_PROMISED, Promise
 from orthonmf.checkpoint import Checkpoint, Step
-from orthonmf.engine.checksums import digest
 from orthonmf.engine.points import CenterSweep, Points, move_idle
 from orthonmf.typing import Array
 from orthonmf.vectors import divide
@@ -41,8 +41,7 @@ def lloyd(
     earlier attempt came; all but its last sweep are not repeated.
     """
     step = step or Checkpoint().next_step()
-    averages = _Averages(points, step)
-    alternated = alternate(averages, centers, max_iter=max_iter, tol=tol, step=step)
+    alternated = alternate(_Averages(points), centers, max_iter=max_iter, tol=tol, step=step)
     last = alternated.last
     return Clustering(
         labels=np.where(points.weights > 0, last.sweep.labels, np.int32(-1)),
@@ -68,10 +67,8 @@ class _Averages(Method[Array, _Averaged]):
 
     name = "k-means sweep"
 
-    def __init__(self, points: Points, step: Step) -> None:
-        self._points, self._keeps_labels = points, step.lasting
-        self._labels: Array | None = None
-        self._digest = step.text
+    def __init__(self, points: Points) -> None:
+        self._points = points
 
     def update(self, vectors: Array) -> _Averaged:
         points = self._points
@@ -79,16 +76,13 @@ class _Averages(Method[Array, _Averaged]):
         cosines = divide(sweep.products, sweep.lengths)
         distances = 1.0 - 2.0 * cosines + np.take(sweep.squares, sweep.labels)
         costs = points.weights * np.maximum(distances, 0.0)
-        if self._labels is None:
-            unchanged = bool(self._digest) and self._digest == digest(sweep.labels)
-        else:
-            unchanged = np.array_equal(self._labels, sweep.labels)
-        self._labels = sweep.labels
         weights = cluster_weights(points, sweep.labels, len(vectors))
+        means = divide(sweep.sums, weights[:, None])
         return _Averaged(
             captured=-float(costs.sum()),
-            vectors=divide(sweep.sums, weights[:, None]),  # means
-            unchanged=unchanged,
+            vectors=means,
+            # Labels of the sweep before have the same means, to the bit.
+            next_gain=0.0 if np.array_equal(means, vectors) else math.inf,
             sweep=sweep,
             costs=costs,
             weights=weights,
@@ -102,9 +96,6 @@ class _Averages(Method[Array, _Averaged]):
         # What costs no more than rounding is at its center already.
         least = 1e-12 * self._points.weights
         return move_idle(update.vectors, empty, update.costs, least, self._points.at)
-
-    def mark(self, update: _Averaged) -> str:
-        return digest(update.sweep.labels) if self._keeps_labels else ""
 
 
 def cluster_weights(points: Points, labels: Array, k: int) -> Array:
