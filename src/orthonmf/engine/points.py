@@ -207,7 +207,6 @@ class Samples(Points):
         # On a device sweeps are rougher than what is published, and labels of points stay there.
         apart = apart or matrix.source.kernel.on_device
         self.sweeps_are_final = self.components_are_directions and not apart
-        self._expected: DirectionSweep | None = None
 
     @property
     def draws(self) -> Samples | None:
@@ -255,24 +254,12 @@ class Samples(Points):
     def sweep_directions(self, directions: Array, *, by_point: bool = True) -> DirectionSweep:
         """The direction that captures most of every row: the largest ``<x, u>``."""
         unit = unit_lengths(directions)
-        known, self._expected = self._expected, None
-        if (
-            known is not None
-            and known.unit is not None
-            and (known.labels is not None or not by_point)
-            and np.array_equal(known.unit, unit)
-        ):
-            return known
         swept = self.matrix.sweep(unit, by_row=by_point)
         # sum_i <x_i, u>^2 = <sum_i <x_i, u> x_i, u>: no further read of the products.
         captured = np.einsum("sh,sh->s", swept.sums, unit)
         return DirectionSweep(
             swept.labels, swept.products, self._lengths, swept.sums, captured, unit
         )
-
-    def expect_again(self, sweep: DirectionSweep) -> None:
-        """Answer the next sweep with this one, if it is by the same directions: no second read."""
-        self._expected = sweep
 
     def update(self, labels: Array, directions: Array) -> DirectionSweep:
         unit = unit_lengths(directions)

@@ -78,11 +78,11 @@ class _Observed(Method[Array, _Refit]):
         self._points: Points = Samples(matrix) if samples else StreamedColumns(matrix)
         self.total = self._points.total
 
-    def descend(self, components: Array) -> Solution:
+    def descend(self, start: Start) -> Solution:
         """Sweep until one lowers the error by less than ``tol`` of itself."""
         step, options = Checkpoint().next_step(), self._options
         alternated = alternate(
-            self, components, max_iter=options.max_iter, tol=options.tol, step=step
+            self, start.directions, max_iter=options.max_iter, tol=options.tol, step=step
         )
         history = errors_of(alternated.history, self.total)
         return Solution(alternated.last.vectors, alternated.history[-1], history, len(history))

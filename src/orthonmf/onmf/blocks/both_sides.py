@@ -18,7 +18,7 @@ from orthonmf.onmf.blocks.starts import block_starts
 from orthonmf.onmf.exact_directions import may_be_exact, with_exact_directions
 from orthonmf.onmf.heaviest_classes import find_heaviest
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.search.loop import Escape, Search
+from orthonmf.onmf.search.loop import Escape, Search, Start
 from orthonmf.onmf.small_tables import STEP, TableSearch
 from orthonmf.onmf.solution import CoreSolution, Solution
 from orthonmf.typing import Array
@@ -33,9 +33,14 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
     points, k = Samples(matrix), options.n_components
     heaviest = find_heaviest(points, k)
 
-    def refine(directions: Array) -> Solution:
-        step, tol = options.checkpoint.next_step(), options.tol
-        return descend_disjoint(points, directions, max_iter=options.max_iter, tol=tol, step=step)
+    def refine(start: Start) -> Solution:
+        return descend_disjoint(
+            points,
+            start.directions,
+            max_iter=options.max_iter,
+            tol=options.tol,
+            step=options.checkpoint.next_step(),
+        )
 
     def look(directions: Array, n_sweeps: int) -> Solution:
         return descend_disjoint(points, directions, max_iter=n_sweeps, tol=0.0)

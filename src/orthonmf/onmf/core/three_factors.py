@@ -17,7 +17,7 @@ from orthonmf.onmf.core.descent import descend_core
 from orthonmf.onmf.core.starts import core_starts
 from orthonmf.onmf.exact_directions import find_exact_directions, may_be_exact
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.search.loop import Escape, Search
+from orthonmf.onmf.search.loop import Escape, Search, Start
 from orthonmf.onmf.search.one_side import FIRST_SWEEPS
 from orthonmf.onmf.small_tables import STEP, TableSearch
 from orthonmf.onmf.solution import CoreSolution, Solution
@@ -33,9 +33,14 @@ def factorize_core(matrix: Matrix, options: Options) -> Solution[CoreSolution]:
     if min(options.n_components, options.n_groups) == 1:
         options = replace(options, tol=min(options.tol, ONE_GROUP_TOL))
 
-    def refine(start: CoreSolution) -> Solution[CoreSolution]:
-        step = options.checkpoint.next_step()
-        return descend_core(matrix, start, max_iter=options.max_iter, tol=options.tol, step=step)
+    def refine(start: Start[CoreSolution]) -> Solution[CoreSolution]:
+        return descend_core(
+            matrix,
+            start.directions,
+            max_iter=options.max_iter,
+            tol=options.tol,
+            step=options.checkpoint.next_step(),
+        )
 
     blocks = options_of_blocks(options)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthonmf.engine.point_gram import Products
-from orthonmf.engine.points import FewPoints, Points, Samples
+from orthonmf.engine.points import DirectionSweep, FewPoints, Points, Samples
 from orthonmf.engine.sampling import draw_distinct
 from orthonmf.kmeans.rounds import draw_in_rounds
 from orthonmf.kmeans.seeding import draw_by_law, lines
@@ -68,6 +68,14 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen:
+    """First directions of a descent."""
+
+    directions: Array  # up to (k, m)
+    sweep: DirectionSweep | None = None  # by them, where one was made to choose them
+
+
+@dataclass(frozen=True, slots=True)
 class PlainDraws:
     """Points drawn by the plain law, as directions, and what they miss of all points."""
 
@@ -76,19 +84,15 @@ class PlainDraws:
     labels: Array  # (N,) which of them is nearest
     missed: Array  # (N,)
 
-    def or_better(self, directions: Array) -> Array:
-        """Directions (k, m), unless these draws capture more: so their promise holds.
-
-        The sweep that tells is the first of what comes next.
-        """
+    def or_better(self, directions: Array) -> Chosen:
+        """Directions (k, m), unless these draws capture more: so their promise holds."""
         captured = self.points.total - float(self.missed.sum())
         if len(directions) < len(self.directions):
-            return self.directions
+            return Chosen(self.directions)
         sweep = self.points.sweep_directions(directions, by_point=self.points.sweeps_are_final)
         if float(sweep.captured.sum()) < captured:
-            return self.directions
-        self.points.expect_again(sweep)
-        return directions
+            return Chosen(self.directions)
+        return Chosen(directions, sweep)
 
 
 def draw_plainly(points: Samples, k: int, rng: np.random.Generator) -> PlainDraws:

@@ -17,7 +17,13 @@ SETTLED = "settled"  # text of a step whose directions are those of its last swe
 
 
 def descend(
-    points: Points, directions: Array, *, max_iter: int, tol: float, step: Step | None = None
+    points: Points,
+    directions: Array,
+    *,
+    max_iter: int,
+    tol: float,
+    step: Step | None = None,
+    first: DirectionSweep | None = None,
 ) -> Solution:
     """Improve directions (k, m) until a sweep lowers the error by less than ``tol`` of itself.
 
@@ -29,7 +35,7 @@ def descend(
     minimizer over directions for the scales just found). Neither can raise the error.
 
     Directions that win no point are moved to the points captured worst. ``step`` may know how far
-    an earlier attempt came.
+    an earlier attempt came; ``first`` is a sweep by the given directions, where that is known.
 
     Where components are the directions themselves and the descent has come to its end, the
     solution is what was swept last, with that sweep: publishing it takes no further read.
@@ -37,7 +43,7 @@ def descend(
     step = step or Checkpoint().next_step()
     sweep = None
     if not step.finished:
-        powers = _Powers(points)
+        powers = _Powers(points, None if step.begun else first)
         alternated = alternate(powers, directions, max_iter=max_iter, tol=tol, step=step)
         last = alternated.last
         if (
@@ -74,12 +80,14 @@ class _PowerUpdate(Update[Array]):
 class _Powers(Method[Array, _PowerUpdate]):
     """Directions towards the top singular vectors of what they win."""
 
-    def __init__(self, points: Points) -> None:
-        self._points, self.total = points, points.total
+    def __init__(self, points: Points, first: DirectionSweep | None) -> None:
+        self._points, self.total, self._first = points, points.total, first
 
     def update(self, vectors: Array) -> _PowerUpdate:
         points = self._points
-        sweep = points.sweep_directions(vectors, by_point=points.sweeps_are_final)
+        by_point = points.sweeps_are_final
+        sweep = self._first or points.sweep_directions(vectors, by_point=by_point)
+        self._first = None
         captured = float(sweep.captured.sum())
         # |S|^2 / w is what the next direction captures of its points at the least.
         least = float(divide(square_lengths(sweep.sums), sweep.captured).sum())

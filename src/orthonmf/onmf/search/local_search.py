@@ -26,7 +26,7 @@ def stable_start(points: Points, options: Options, number: int) -> Start:
     step = options.checkpoint.next_step()
     if not step.finished:
         seeding = choose_seeding(points, replace(options, init="auto"), number)
-        directions, promise = search_locally(points, seeding.draw(), options)
+        directions, promise = search_locally(points, seeding.draw().directions, options)
         known = np.array([promise.ratio or 0.0])
         step.finish(text=promise.reason, vectors=directions, ratio=known)
     ratio = float(step.arrays["ratio"][0])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic
 
 from orthonmf.certificate import NOTHING_PROMISED, Promise
+from orthonmf.engine.points import DirectionSweep
 from orthonmf.onmf.promises import strongest
 from orthonmf.onmf.solution import Directions, Solution
 
@@ -24,6 +25,7 @@ class Start(Generic[Directions]):
     step: str
     directions: Directions
     promise: Promise = NOTHING_PROMISED
+    sweep: DirectionSweep | None = None  # by these directions, where one was made to choose them
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Search(Generic[Directions]):
 
     def __init__(
         self,
-        refine: Callable[[Directions], Solution[Directions]],
+        refine: Callable[[Start[Directions]], Solution[Directions]],
         look: Callable[[Directions, int], Solution[Directions]] | None = None,
     ) -> None:
         self._refine, self._look = refine, look
@@ -94,14 +96,16 @@ class Search(Generic[Directions]):
             if not start.directions.any():
                 continue
             if self._look is None:
-                answers.append(self.refine(start.step, start.directions))
+                answers.append(self.refine(start))
             else:
                 answers.append(self._look(start.directions, FIRST_SWEEPS))
                 self.count(answers[-1], start.step)
         answers.sort(key=lambda solution: -solution.captured)
         if self._look is None:
             return answers
-        refined = [self.refine("descent", seen.directions) for seen in answers[:REFINED_STARTS]]
+        refined = [
+            self.refine(Start("descent", seen.directions)) for seen in answers[:REFINED_STARTS]
+        ]
         return sorted(refined, key=lambda solution: -solution.captured)
 
     def _try_escape(
@@ -115,12 +119,12 @@ class Search(Generic[Directions]):
             if seen.history[-1] > (1 + ESCAPE_SLACK) * best.history[-1]:
                 return None
             directions = seen.directions
-        return self.refine(escape.step, directions)
+        return self.refine(Start(escape.step, directions))
 
-    def refine(self, step: str, directions: Directions) -> Solution[Directions]:
-        """What the refinement makes of directions."""
-        answer = self._refine(directions)
-        self.count(answer, step)
+    def refine(self, start: Start[Directions]) -> Solution[Directions]:
+        """What the refinement makes of a start."""
+        answer = self._refine(start)
+        self.count(answer, start.step)
         return answer
 
     def count(self, solution: Solution[Any], *steps: str) -> None:

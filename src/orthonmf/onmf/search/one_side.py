@@ -15,7 +15,7 @@ import numpy as np
 
 from orthonmf.alternation import errors_of
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.points import Points, Samples, columns_of
+from orthonmf.engine.points import DirectionSweep, Points, Samples, columns_of
 from orthonmf.onmf.exact_directions import may_be_exact, with_exact_directions
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.candidates import MANY_COMPONENTS, SOME_COMPONENTS
@@ -94,11 +94,12 @@ class _Refinement:
         repairs = way != "given" and not short and not repaired
         self._repairs = points.on_host if repairs else None
 
-    def __call__(self, directions: Array) -> Solution:
+    def __call__(self, start: Start) -> Solution:
         if self._repairs is None:
-            solution = replace(self._descend(directions), steps=("descent",))
+            solution = self._descend(start.directions, start.sweep)
+            solution = replace(solution, steps=("descent",))
         else:
-            begun = self._repair(self._repairs, directions)
+            begun = self._repair(self._repairs, start)
             solution = self._descend(begun.directions)
             history = begun.history + solution.history
             n_sweeps = begun.n_sweeps + solution.n_sweeps
@@ -114,11 +115,13 @@ class _Refinement:
         history = moved.history + again.history
         return replace(again, history=history, n_sweeps=len(history), steps=solution.steps)
 
-    def _repair(self, points: Samples, directions: Array) -> Solution:
+    def _repair(self, points: Samples, start: Start) -> Solution:
         """A few sweeps, and what looking for groups that are left out makes of them."""
         step = self._options.checkpoint.next_step()
         if not step.finished:
-            first = descend(points, directions, max_iter=FIRST_SWEEPS, tol=FIRST_TOL)
+            first = descend(
+                points, start.directions, max_iter=FIRST_SWEEPS, tol=FIRST_TOL, first=start.sweep
+            )
             repaired = repair(points, first.directions, first.sweep, sweeps_after=0)
             # The last sweep of the descent, where it is known, is the first of the repair.
             captured = repaired.captured if first.sweep is None else repaired.captured[1:]
@@ -128,11 +131,16 @@ class _Refinement:
         n_sweeps = int(step.arrays["n_sweeps"][0])
         return Solution(step.arrays["vectors"], history=step.history, n_sweeps=n_sweeps)
 
-    def _descend(self, directions: Array) -> Solution:
+    def _descend(self, directions: Array, first: DirectionSweep | None = None) -> Solution:
         options = self._options
         step = options.checkpoint.next_step()
         descended = descend(
-            self._points, directions, max_iter=options.max_iter, tol=options.tol, step=step
+            self._points,
+            directions,
+            max_iter=options.max_iter,
+            tol=options.tol,
+            step=step,
+            first=first,
         )
         # Of several starts no labels are kept: the best one is assigned once more.
         return descended if self._n_init == 1 else replace(descended, swept_last=False, sweep=None)

@@ -27,6 +27,7 @@ from orthonmf.onmf.promises import single_from_lines
 from orthonmf.onmf.search.candidates import (
     MANY_COMPONENTS,
     SOME_COMPONENTS,
+    Chosen,
     choose,
     count_candidates,
     draw_plainly,
@@ -85,7 +86,7 @@ class Seeding:
     """One way to choose first directions, and what a draw by it promises for the answer."""
 
     step: str
-    draw: Callable[[], Array]
+    draw: Callable[[], Chosen]
     promise: Promise
 
 
@@ -103,9 +104,12 @@ def line_starts(points: Points, options: Options) -> Iterator[Start]:
 def make_start(seeding: Seeding, options: Options) -> Start:
     """Draw first directions, or take those of a finished draw."""
     step = options.checkpoint.next_step()
+    sweep = None
     if not step.finished:
-        step.finish(vectors=seeding.draw())
-    return Start(seeding.step, step.arrays["vectors"].copy(), seeding.promise)
+        chosen = seeding.draw()
+        step.finish(vectors=chosen.directions)
+        sweep = chosen.sweep
+    return Start(seeding.step, step.arrays["vectors"].copy(), seeding.promise, sweep)
 
 
 def way_to_start(points: Points, options: Options) -> str:
@@ -136,9 +140,10 @@ def choose_seeding(
         way_to_start(points, options), points.draws, points.on_host, points.access
     )  # fmt: skip
     if given is not None:
-        return Seeding("given directions", lambda: given, Promise(reason=GIVEN))
+        return Seeding("given directions", lambda: Chosen(given), Promise(reason=GIVEN))
     if way == "k-means||":
-        return Seeding("line seeding in rounds", lambda: seed_in_rounds(points, k, rng), nothing)
+        draw_rounds = partial(seed_in_rounds, points, k, rng)
+        return Seeding("line seeding in rounds", lambda: Chosen(draw_rounds()), nothing)
     if way == "in passes":
         draw = partial(choose_in_passes, points, k, rng)
         return Seeding("tournament of candidates", draw, nothing)
@@ -216,7 +221,7 @@ def tournament_seconds(points: Samples, k: int, size: int) -> float:
     return columns_multiplied(count_starts(k, 72, 8), k) * multiplied
 
 
-def play_on_all(points: Samples, k: int, rng: np.random.Generator) -> Array:
+def play_on_all(points: Samples, k: int, rng: np.random.Generator) -> Chosen:
     """The directions of a tournament of all points."""
     heavy = np.flatnonzero(points.weights > 0)
     n = len(heavy)
@@ -230,10 +235,10 @@ def play_on_all(points: Samples, k: int, rng: np.random.Generator) -> Array:
         lengths = np.sqrt(points.weights)
         labels, products = repair_labels(points, labels, cosines * lengths, k)
         cosines = divide(products, lengths)
-    return points.power_update(labels, cosines, k)
+    return Chosen(points.power_update(labels, cosines, k))
 
 
-def play_on_sample(points: Samples, k: int, rng: np.random.Generator) -> Array:
+def play_on_sample(points: Samples, k: int, rng: np.random.Generator) -> Chosen:
     """The directions of a tournament of a sample; never worse than the draws by the plain law.
 
     Half of the sample is drawn by weight, half by what the draws miss: a few points that fit
@@ -265,34 +270,34 @@ def count_starts(k: int, n_directions: int, most: int) -> int:
     return int(np.clip(n_directions // k, 4, most))
 
 
-def play_on_gathered(points: Samples, k: int, rng: np.random.Generator) -> Array:
+def play_on_gathered(points: Samples, k: int, rng: np.random.Generator) -> Chosen:
     """The directions that are best for candidates; never worse than the draws by the plain law."""
     plain = draw_plainly(points, k, rng)
     if k >= MANY_COMPONENTS and FEWER_CANDIDATES * count_candidates(points, k) > len(
         points.weights
     ):
         # They would only be repaired, and all points are repaired next.
-        return plain.directions
+        return Chosen(plain.directions)
     return plain.or_better(choose(points, gather(plain, k, rng), k, rng))
 
 
-def choose_in_passes(points: Points, k: int, rng: np.random.Generator) -> Array:
+def choose_in_passes(points: Points, k: int, rng: np.random.Generator) -> Chosen:
     """The directions that are best for candidates drawn in rounds, for data far away."""
-    return choose(points, gather_in_rounds(points, k, rng), k, rng)
+    return Chosen(choose(points, gather_in_rounds(points, k, rng), k, rng))
 
 
-def draw_directions(points: Points, k: int, rng: np.random.Generator) -> Array:
+def draw_directions(points: Points, k: int, rng: np.random.Generator) -> Chosen:
     """Up to k directions drawn from all points, one by one."""
-    return points.at(seed(points, k, rng, distance=lines))
+    return Chosen(points.at(seed(points, k, rng, distance=lines)))
 
 
-def draw_and_exchange(points: Samples, k: int, rng: np.random.Generator) -> Array:
+def draw_and_exchange(points: Samples, k: int, rng: np.random.Generator) -> Chosen:
     """Directions drawn from all points and exchanged for those of groups.
 
     Exchanges only lower what the draws cost, so the promise of the draws holds.
     """
-    drawn = draw_directions(points, k, rng)
-    return Pool(points, pool_size(points, k), rng).exchange(drawn)
+    drawn = draw_directions(points, k, rng).directions
+    return Chosen(Pool(points, pool_size(points, k), rng).exchange(drawn))
 
 
 class Pool:
