@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from typing import Any
 
 from orthonmf.errors import NoWorkersWarning
+from orthonmf.extras import import_extra
 
-# Seconds between two looks at a cluster that has not answered yet.
-BETWEEN_LOOKS = 0.5
-# Seconds without workers before a warning; a second one and all later ones come after twice that.
-WARNING = 30.0
+# Seconds between two looks at a cluster that has not answered yet; at every second one without
+# workers there is a warning.
+BETWEEN_LOOKS = 30.0
 # Seconds in which a result should come over the network, at first; when it does not, the worker
 # that had it may be gone.
 TRANSFER = 10.0
@@ -36,16 +35,13 @@ def _await_end(client: Any, future: Any) -> None:
     Dask sends results of several calls together, and one call that is broken off while it waits
     for them breaks off the next.
     """
-    since, silent = time.monotonic(), WARNING
+    without = 0
     while True:
         try:
-            future.exception(timeout=BETWEEN_LOOKS)
+            import_extra("distributed", "dask").wait([future], timeout=BETWEEN_LOOKS)
         except TimeoutError:
-            now = time.monotonic()
-            if client.nthreads():
-                since, silent = now, WARNING
-            elif now - since >= silent:
-                since, silent = now, 2 * WARNING
+            without = 0 if client.nthreads() else without + 1
+            if without % 2:
                 address = client.scheduler.address
                 warnings.warn(
                     f"the Dask cluster at {address} has no workers, and the fit waits. Start some, "
