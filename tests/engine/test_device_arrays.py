@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthonmf.engine.placement import find_largest, on_host
+from orthonmf.engine.placement import find_largest, on_host, take
 from orthonmf.engine.sampling import draw, draw_evenly
 from orthonmf.kmeans.seeding import lines, plain
 from orthonmf.vectors import divide
@@ -28,7 +28,7 @@ def there(array):
     [
         lambda v, labels, p: np.sqrt(v) * 2.0 + 1,
         lambda v, labels, p: np.where(labels >= 0, v, 0.0),
-        lambda v, labels, p: np.take(np.arange(7, dtype=np.int32), labels),
+        lambda v, labels, p: take(np.arange(7, dtype=np.int32), labels),
         lambda v, labels, p: np.bincount(np.maximum(labels, 0), v, minlength=5),
         lambda v, labels, p: np.flatnonzero((v > 0.5) & ~(labels < 0)),
         lambda v, labels, p: v @ p,
@@ -74,6 +74,7 @@ def test_entries_are_written_in_place():
 
 def test_sums_over_all_points_come_to_the_host_and_others_stay():
     assert isinstance(there(P).sum(axis=1), DeviceArray)
+    assert isinstance(take(np.arange(7), there(LABELS)), DeviceArray)
     assert isinstance(there(P).sum(axis=0), np.ndarray)
     assert isinstance(there(V) @ there(P), np.ndarray)
     assert isinstance(there(V).sum(), np.floating)

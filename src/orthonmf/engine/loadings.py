@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.engine.placement import OnDevice, on_host
+from orthonmf.engine.placement import OnDevice, on_host, take
 from orthonmf.engine.segments import slices
 from orthonmf.typing import Array
 from orthonmf.vectors import square_lengths
@@ -66,7 +66,7 @@ class Projection:
             return self
         numbers = np.full(len(order) + 1, -1, dtype=np.int32)  # the last one for label -1
         numbers[order] = np.arange(len(order))
-        return Projection(None, np.take(numbers, self.labels), self.scales, len(order))
+        return Projection(None, take(numbers, self.labels), self.scales, len(order))
 
 
 def find_starts(labels: Any) -> Array:
@@ -116,7 +116,7 @@ class Metric:
             return captured
         if labels is None:
             return captured * self.lengths
-        return captured * np.take(self.lengths, np.maximum(labels, 0))
+        return captured * take(self.lengths, np.maximum(labels, 0))
 
 
 def metric_of(components: Array, factors: Array | None) -> Metric:

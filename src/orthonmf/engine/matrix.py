@@ -29,7 +29,7 @@ from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import BlockSweep, Kernel, Method, piece_rows
 from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.loadings import Metric, Projection, metric_of
-from orthonmf.engine.placement import on_host
+from orthonmf.engine.placement import on_host, take
 from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import Source, in_memory, stack, to_dense
 from orthonmf.errors import InvalidInputError, ScaleOverflowError
@@ -276,9 +276,7 @@ class Matrix:
         parts = {"lengths": lengths, "row_weights": self.row_weights}
         (sums,) = self.collect("sweep", rows, [directions.shape], shared, parts)
         sums = self.weigh_columns(sums[np.argsort(order)])
-        return (
-            BlockSweep(np.take(order, rows[0]), rows[1], sums) if by_row else BlockSweep(sums=sums)
-        )
+        return BlockSweep(take(order, rows[0]), rows[1], sums) if by_row else BlockSweep(sums=sums)
 
     def find_winners(self, directions: Array) -> tuple[Array, Array]:
         """(n,) the direction with the largest product with every row of Y, and that product."""
@@ -456,7 +454,7 @@ class Matrix:
         winners, scales = self._fit_winners(narrow[order])
         scales = self.publish_scales(scales)
         numbers = np.append(order, np.int32(-1))  # -1 stays -1
-        return np.take(numbers, np.where(scales > 0, winners, np.int32(-1))), scales
+        return take(numbers, np.where(scales > 0, winners, np.int32(-1))), scales
 
     def _fit_winners(self, components: Array) -> tuple[Any, Any]:
         """Winner (n,) of every row, and its scale in the units of the matrix."""

@@ -32,6 +32,10 @@ class OnDevice(ABC):
         """What :func:`find_largest` gives, without bringing all entries to the host."""
 
     @abstractmethod
+    def take_from(self, table: Array) -> OnDevice:
+        """What :func:`take` gives, on the device."""
+
+    @abstractmethod
     def find_starts(self) -> Array:
         """What :func:`find_starts` gives, computed there: new memory on the host is slow."""
 
@@ -39,6 +43,14 @@ class OnDevice(ABC):
 def on_host(values: Any) -> Any:
     """The same values as an array of NumPy; what is one stays as it is."""
     return values.fetch() if isinstance(values, OnDevice) else values
+
+
+def take(table: Array, labels: Any) -> Any:
+    """The entry of a table (k,) for every label (n,), where the labels lie; -1 is the last one.
+
+    NumPy's own function asks the table alone where to compute.
+    """
+    return labels.take_from(table) if isinstance(labels, OnDevice) else np.take(table, labels)
 
 
 def find_largest(values: Array, least: Any, count: int) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 from orthonmf.alternation import Method, Update, alternate
 from orthonmf.certificate import NOTHING_PROMISED, Promise
 from orthonmf.checkpoint import Checkpoint, Step
+from orthonmf.engine.placement import take
 from orthonmf.engine.points import CenterSweep, Points, move_idle
 from orthonmf.typing import Array
 from orthonmf.vectors import divide
@@ -74,7 +75,7 @@ class _Averages(Method[Array, _Averaged]):
         points = self._points
         sweep = points.sweep_centers(vectors)
         cosines = divide(sweep.products, sweep.lengths)
-        distances = 1.0 - 2.0 * cosines + np.take(sweep.squares, sweep.labels)
+        distances = 1.0 - 2.0 * cosines + take(sweep.squares, sweep.labels)
         costs = points.weights * np.maximum(distances, 0.0)
         weights = cluster_weights(points, sweep.labels, len(vectors))
         means = divide(sweep.sums, weights[:, None])

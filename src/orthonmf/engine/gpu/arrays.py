@@ -180,6 +180,11 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         values, order = fetch(values[:count]), fetch(order[:count])
         return order[np.isfinite(values)]
 
+    def take_from(self, table: Array) -> DeviceArray:
+        """Entries of a table (k,) by these labels."""
+        numbers, entries = self.tensor.long(), as_tensor(table, self.tensor.device)
+        return DeviceArray(entries[torch.where(numbers < 0, numbers + len(entries), numbers)])
+
     def find_starts(self) -> Array:
         """Where the entries of every row begin. Integers add exactly."""
         dtype = torch.int32 if len(self) < 2**31 else torch.int64
@@ -266,14 +271,6 @@ def _where(condition: Any, *choices: Any) -> Any:
     return DeviceArray(torch.where(chosen, *_alike(choices, device)))
 
 
-def _take(table: Any, labels: Any) -> Any:
-    if not isinstance(labels, DeviceArray):
-        return NotImplemented
-    numbers = labels.tensor.long()
-    entries = as_tensor(table, numbers.device)
-    return DeviceArray(entries[torch.where(numbers < 0, numbers + len(entries), numbers)])
-
-
 def _bincount(labels: Any, weights: Any = None, minlength: int = 0) -> Any:
     if weights is None or not minlength:
         return NotImplemented
@@ -303,7 +300,6 @@ def _smallest(values: Any, initial: Any = None, where: Any = None) -> Any:
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.where: _where,
-    np.take: _take,
     np.bincount: _bincount,
     np.array_equal: _array_equal,
     np.flatnonzero: lambda values: fetch(torch.nonzero(values.tensor.reshape(-1))[:, 0]),

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.engine.loadings import Projection
+from orthonmf.engine.placement import take
 from orthonmf.typing import Array
 
 RowsT = TypeVar("RowsT")  # a (b, m) block of the kind that a kernel knows
@@ -187,7 +188,7 @@ class Kernel(ABC, Generic[RowsT]):
         labels, best = self.find_winners(rows, directions, offsets, lengths)
         products, coefficients = best, best
         if offsets is not None:
-            lowered = np.take(offsets, labels) * lengths
+            lowered = take(offsets, labels) * lengths
             products = best + lowered.astype(best.dtype, copy=False)
             coefficients = lengths
         if row_weights is not None:
