@@ -46,6 +46,7 @@ ROUNDING = 1e-12  # a relative squared error below this is zero
 ABOVE = 0.01  # a gap that is counted
 BETTER = 0.0005  # by how much a median gap is below ours where it is marked
 NEW_BEST = -1e-6  # a gap below this is no rounding of the value in the file
+Known = dict[tuple[str, str, int], float]  # the best errors known, by set, setting and components
 
 
 class Matrix:
@@ -80,7 +81,8 @@ def sets_of(source: str) -> dict[str, Callable[[], Any]]:
     files = sorted(path for path in Path(source).glob("*.np[yz]"))
     if not files:
         raise SystemExit(f"{source} is no family ({', '.join(FAMILIES)}) and holds no .npy or .npz")
-    return {path.stem: partial(_read, path) for path in files}
+    # In names of sets "-" and "_" are the same.
+    return {path.stem.replace("_", "-"): partial(_read, path) for path in files}
 
 
 def _read(path: Path) -> Any:
@@ -176,12 +178,9 @@ def gap(error: Any, best: Any) -> Any:
     return np.maximum(error, ROUNDING) / np.maximum(best, ROUNDING) - 1
 
 
-def with_gaps(frame: pd.DataFrame, known: dict[str, Any]) -> pd.DataFrame:
+def with_gaps(frame: pd.DataFrame, known: Known) -> pd.DataFrame:
     """Fits with the best value of their case, whether it was known, and their gaps to it."""
-    values = [
-        known.get(fold(name), {}).get(orthogonal, {}).get(str(k))
-        for name, orthogonal, k in frame[CASE].itertuples(index=False)
-    ]
+    values = [known.get(tuple(case)) for case in frame[CASE].itertuples(index=False)]
     best_here = frame.groupby(CASE)["error"].transform("min")
     frame = frame.assign(known=pd.Series(values, index=frame.index, dtype=float))
     frame = frame.assign(best=frame["known"].fillna(best_here), best_here=best_here)
@@ -225,32 +224,26 @@ def by_setting(frame: pd.DataFrame, cases: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()  # fmt: skip
 
 
-def fold(name: str) -> str:
-    """In names of sets ``-`` and ``_`` are the same."""
-    return name.replace("_", "-")
-
-
-def read_best(path: Path | None) -> dict[str, Any]:
-    """``{"set": {"samples": {"6": 0.0756}}}``, the smallest errors that anybody has found."""
+def read_best(path: Path | None) -> Known:
+    """The smallest errors that anybody has found: ``{"set": {"samples": {"6": 0.0756}}}``."""
     if path is None or not path.exists():
         return {}
-    best = json.loads(path.read_text(encoding="utf-8"))
-    return {fold(name): settings for name, settings in best.items()}
+    return {
+        (name.replace("_", "-"), orthogonal, int(k)): error
+        for name, settings in json.loads(path.read_text(encoding="utf-8")).items()
+        for orthogonal, numbers in settings.items()
+        for k, error in numbers.items()
+    }
 
 
-def write_best(path: Path, known: dict[str, Any], frame: pd.DataFrame) -> None:
+def write_best(path: Path, known: Known, frame: pd.DataFrame) -> None:
     """Write the values known, of this file and those given, and what was found below them."""
-    values = frame.groupby(CASE)["error"].min().to_dict()
-    for best in (known, read_best(path)):
-        for name, settings in best.items():
-            for orthogonal, numbers in settings.items():
-                for k, error in numbers.items():
-                    case = (name, orthogonal, int(k))
-                    values[case] = min(error, values.get(case, error))
-    best = {}
-    for (name, orthogonal, k), error in values.items():
-        place = best.setdefault(fold(name), {}).setdefault(orthogonal, {})
-        place[str(k)] = min(error, place.get(str(k), error))
+    every = known, read_best(path), frame.groupby(CASE)["error"].min().to_dict()
+    best: dict[str, Any] = {}
+    for case in sorted({case for values in every for case in values}):
+        name, orthogonal, k = case
+        least = min(values[case] for values in every if case in values)
+        best.setdefault(name, {}).setdefault(orthogonal, {})[str(k)] = least
     path.write_text(json.dumps(best, indent=1) + "\n", encoding="utf-8")
 
 

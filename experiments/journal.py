@@ -1,16 +1,14 @@
-"""Journal: rows of a CSV file, each on disk before the next is made, whatever ends their writer."""
+"""Journal: rows of a CSV file, which is whole with every one of them, whatever ends its writer."""
 
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from orthonmf.files import journal
+from orthonmf.files.whole_files import replacing
 
 
 class Journal:
@@ -20,35 +18,33 @@ class Journal:
         self.path, self.columns, self.n_key = path, list(columns), n_key
         self.rows: dict[tuple[Any, ...], dict[str, Any]] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
-        header = ",".join(columns)
-        foreign = f"{path}: line 1 is not {header}; name another folder"
-        self._lines = journal.Journal(path, header, foreign)
-        self._is_empty = not self._lines.lines
-        if self._is_empty:
+        if not path.exists():
             return
-        if self._lines.lines[0] != header:
-            raise ValueError(foreign)
-        try:
-            frame = pd.read_csv(
-                io.StringIO("\n".join(self._lines.lines)),
-                float_precision="round_trip",
-                keep_default_na=False,
-                na_values=[""],
-            ).convert_dtypes(convert_string=False, convert_boolean=False, convert_floating=False)
-        except ValueError as error:
-            raise ValueError(f"{path} is damaged ({error}); mend or remove it") from error
-        frame = frame.astype(object).where(frame.notna(), None)
-        self.rows = {self._key(row): row for row in frame.to_dict("records")}
+        with open(path, encoding="utf-8", newline="") as file:
+            header, *rows = csv.reader(file)
+        if header != self.columns:
+            raise ValueError(f"{path}: line 1 is not {','.join(columns)}; name another folder")
+        for cells in rows:
+            if len(cells) != len(columns):
+                raise ValueError(f"{path} is damaged at {','.join(cells)}; mend or remove it")
+            row = dict(zip(columns, map(_value, cells), strict=True))
+            self.rows[self._key(row)] = row
 
     def _key(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(row[name] for name in self.columns[: self.n_key])
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Append a row, on disk when this returns."""
-        if self._is_empty:
-            self._lines.append(",".join(self.columns))
-            self._is_empty = False
-        text = io.StringIO()
-        csv.writer(text, lineterminator="").writerow([row.get(name) for name in self.columns])
-        self._lines.append(text.getvalue())
+        """Add a row, on disk when this returns."""
         self.rows[self._key(row)] = dict(row)
+        with replacing(self.path) as file:
+            writer = csv.DictWriter(file, self.columns, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(self.rows.values())
+
+
+def _value(cell: str) -> Any:
+    """The number or the text that was written; None where there was nothing."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(cell)
+    return cell or None

@@ -252,7 +252,7 @@ def _read_originals(entry: Entry, folder: Path) -> tuple[Any, Any]:
         for name, url in entry.addresses.items():
             try:
                 _download(name, url, Path(place))
-            except (OSError, zipfile.BadZipFile) as error:
+            except OSError as error:
                 raise DataError(
                     f"{name} could not be had from {url}: {error}. Bring the file by another way, "
                     f"put it into {folder} under this name and load again"
@@ -272,30 +272,19 @@ def _read(entry: Entry, path: Path) -> tuple[Any, Any]:
 
 
 def _download(name: str, url: str, place: Path) -> None:
-    """Bring a file into a folder; an archive that holds several is downloaded once."""
+    """Bring a file into a folder, from inside an archive too, or from an archive inside that."""
     import pooch
 
-    file = PurePosixPath(url).name
-    if not (place / file).exists():
-        try:
-            pooch.retrieve(url, known_hash=None, fname=file, path=place)
-        except OSError as error:
-            # A refusal such as 404 comes with a connection that nobody else closes.
-            if (response := getattr(error, "response", None)) is not None:
-                response.close()
-            raise
-    if file != name:
-        with zipfile.ZipFile(place / file) as archive:
-            if not _unpack(archive, name, place):
-                raise OSError(f"the archive does not hold {name}")
-
-
-def _unpack(archive: zipfile.ZipFile, name: str, place: Path) -> bool:
-    """Unpack the file of this name, from whichever folder of the archive or archive inside it."""
-    for member in archive.namelist():
-        if PurePosixPath(member).name == name:
-            with archive.open(member) as packed, open(place / name, "wb") as file:
-                shutil.copyfileobj(packed, file)
-            return True
-    inner = [member for member in archive.namelist() if member.lower().endswith(".zip")]
-    return any(_unpack(zipfile.ZipFile(archive.open(member)), name, place) for member in inner)
+    try:  # what is there already is not brought again
+        pooch.retrieve(url, known_hash=None, fname=PurePosixPath(url).name, path=place)
+    except OSError as error:
+        # A refusal such as 404 comes with a connection that nobody else closes.
+        if (response := getattr(error, "response", None)) is not None:
+            response.close()
+        raise
+    for _ in range(2):
+        for archive in list(place.rglob("*.zip")):
+            shutil.unpack_archive(archive, archive.with_suffix(""))
+    if not (found := [path for path in place.rglob(name) if path.is_file()]):
+        raise OSError(f"the archive does not hold {name}")
+    found[0].replace(place / name)

@@ -117,7 +117,7 @@ def test_gaps_count_from_the_best_value_known_or_here():
     ours, theirs = quality.by_case(frame).to_dict("records")
     assert ours["median_gap"] == pytest.approx(0.15)
     assert (ours["above"], ours["mark"], theirs["mark"]) == (2, "", "better")
-    known = quality.with_gaps(pd.DataFrame(rows), {"a": {"samples": {"2": 0.2}}})
+    known = quality.with_gaps(pd.DataFrame(rows), {("a", "samples", 2): 0.2})
     assert quality.by_case(known)["mark"].tolist() == ["new best", "new best"]
     total = quality.by_setting(frame, quality.by_case(frame)).set_index("program")
     assert total.loc["three lines", "cpu_of_ours"] == 2.0

@@ -84,7 +84,7 @@ def test_runs_side_by_side_find_the_same_without_times_and_are_timed_later(done,
     for key, row in found.items():
         assert row["reconstruction_error"] == alone[key]["reconstruction_error"]
     assert main(list(one)) == 0
-    assert all(row["seconds"] for row in rows(tmp_path)[9:])
+    assert all(row["seconds"] for row in rows(tmp_path))
 
 
 @pytest.mark.slow
@@ -100,9 +100,8 @@ def test_an_interrupt_leaves_whole_rows_and_the_command_goes_on(tmp_path):
     assert process.returncode == 130
     before = path.read_text()
     assert before.endswith("\n")
-    path.write_text(before[:-5])  # as a crash in the middle of a line would leave it
     assert main([*TINY, "-o", str(tmp_path)]) == 0
-    assert path.read_text().startswith("".join(before.splitlines(keepends=True)[:-1]))
+    assert path.read_text().startswith(before)
     keys = [tuple(row[name] for name in KEY) for row in rows(tmp_path)]
     assert len(keys) == len(set(keys))
 
