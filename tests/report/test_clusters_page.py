@@ -39,7 +39,7 @@ def test_what_is_left_are_the_disagreements():
 
 def test_the_page_counts_members_and_edges():
     edges, model = clustered()
-    text = clusters_page(model, edges, "graph.csv", "1.0")
+    text = clusters_page(model, edges, "graph.csv")
     parsed = Parsed(text).text
     assert f"{len(model.rows_)} clusters with {model.disagreements_} disagreement" in parsed
     for cluster, (rows, columns) in enumerate(zip(model.rows_, model.columns_, strict=True)):

@@ -352,6 +352,14 @@ def test_a_page_from_python_says_what_chance_gives(tmp_path):
     assert "chance alone" not in text  # the weights are not known
 
 
+def test_chance_leaves_missing_entries_out(tmp_path):
+    X = np.ones((60, 8))
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
+    result = factorize(X, 1, missing_values=np.nan, random_state=0)
+    path = orthonmf.write_report(result, X, tmp_path / "page.html", missing_values=np.nan)
+    assert "chance alone gives 100" in path.read_text("utf-8")
+
+
 @pytest.mark.parametrize("kind", ["tensor", "dask", "map", "frame"])
 def test_wherever_the_rows_lie_the_page_is_the_same(kind, tmp_path):
     X = blocks(600, 12)

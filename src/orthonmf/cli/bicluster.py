@@ -106,7 +106,7 @@ def bicluster(
         }
         if report:
             source = Path(data.source).name
-            contents[PAGE] = clusters_page(model, graph.edges, source, orthonmf.__version__)
+            contents[PAGE] = clusters_page(model, graph.edges, source)
         contents[SUMMARY] = as_json(summary)
         about(output)
         check_own(output, (MODEL, ROWS, COLUMNS, PAGE, SUMMARY))

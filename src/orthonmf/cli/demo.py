@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import orthonmf
 from orthonmf.cli import options as o
 from orthonmf.cli.certificates import prove
 from orthonmf.cli.folder import PAGE, summary_of, write_folder
@@ -70,20 +69,18 @@ def demo(
 
 
 def _write(output: Path, result: Factorization, X: object, names: list[str]) -> None:
+    findings = find(X, result)
     related = [
         (f"Over {name}", f"../{name}/{PAGE}") for name in SETTINGS if name != result.orthogonal
     ]
     story = Story(
         result,
-        find(X, result),
+        findings,
         "1,797 handwritten digits",
         names,
         image_shape=IMAGE,
-        chance=captured_by_chance(
-            X, result.n_components, seed=result.random_state, orthogonal=result.orthogonal
-        ),
+        chance=captured_by_chance(findings.matrix, result),
         related=related,
-        version=orthonmf.__version__,
         by_command=True,
     )
     source = {"file": "sklearn.datasets.load_digits"}

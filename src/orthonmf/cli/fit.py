@@ -131,28 +131,21 @@ def fit(
         with progress(f"proving {name}", quiet):
             result = prove(result)
         stability = chance = None
+        # What a result does not tell of its fit.
+        untold = {"n_jobs": jobs, "missing_values": weighted["missing_values"]}
+        untold["sample_weight"] = weighted["sample_weight"]
         if refits:
             with progress(f"refitting {name}", quiet):
-                stability = result.refit(
-                    data.X,
-                    refits,
-                    random_state=result.random_state,
-                    n_jobs=jobs,
-                    sample_weight=weighted["sample_weight"],
-                    missing_values=weighted["missing_values"],
-                    max_memory=reading.memory,
-                )
-        if report:
-            with progress("fitting shuffled data", quiet):
-                same = {"orthogonal": orthogonal, "beta_loss": beta_loss, "n_jobs": jobs}
-                seed_of_fit = result.random_state
-                chance = captured_by_chance(
-                    data.X, components, seed=seed_of_fit, **same, **weighted
-                )
-        with progress("writing", quiet):
+                kept = {"random_state": result.random_state, "max_memory": reading.memory}
+                stability = result.refit(data.X, refits, **kept, **untold)
+        with progress(f"looking at {name}", quiet):
             findings = find(
                 data.X, result, missing=reading.missing, n_jobs=jobs, max_memory=max_memory
             )
+        if report:
+            with progress("fitting shuffled data", quiet):
+                chance = captured_by_chance(findings.matrix, result, **untold)
+        with progress("writing", quiet):
             story = tell_story(
                 folder,
                 data,

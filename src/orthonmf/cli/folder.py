@@ -118,7 +118,7 @@ def tell_story(
     """What the page of a folder tells, with the curve over k if ``select-k`` wrote into it."""
     names = (Path(data.source).name, data.row_names, data.column_names)
     more["selection"] = read_selection(folder)
-    return Story(result, findings, *names, version=orthonmf.__version__, by_command=True, **more)
+    return Story(result, findings, *names, by_command=True, **more)
 
 
 def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:

@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from orthonmf.typing import Array
-
-# A copy of more entries than this takes longer than what is learned from it is worth.
-MOST_ENTRIES = 2**26
-
-
-def can_permute(rows: Any) -> bool:
-    """Whether these are rows in memory, few enough for a copy in another order."""
-    if isinstance(rows, np.memmap):
-        return False
-    if isinstance(rows, np.ndarray):
-        return rows.size <= MOST_ENTRIES
-    return isinstance(rows, csr_array) and rows.nnz <= MOST_ENTRIES
 
 
 def permute_columns(rows: Array | csr_array, rng: np.random.Generator) -> Array | csr_array:

@@ -7,23 +7,39 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.engine.shuffles import can_permute, permute_columns
+from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.shuffles import permute_columns
+from orthonmf.engine.sources import stack
 from orthonmf.errors import FewerComponentsWarning
+from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
 
+# A copy of more entries than this takes longer than what is learned from it is worth.
+MOST_ENTRIES = 2**26
 
-def captured_by_chance(
-    X: Any, n_components: Any, *, seed: int | None, **options: Any
-) -> float | None:
-    """The share of the squared norm that a fit captures of shuffled data.
 
-    None where the data are not in memory, or so large that a copy would take long.
+def captured_by_chance(matrix: Matrix, result: Factorization, **options: Any) -> float | None:
+    """The share of the squared norm that as many components capture of a shuffled matrix.
+
+    None where it is not in memory, or so large that a copy would take long. ``options`` are what a
+    result does not tell of its fit: weights of rows, missing values, threads.
     """
-    if not can_permute(X):
+    if not matrix.source.in_memory or matrix.n_entries > MOST_ENTRIES:
         return None
+    seed = result.random_state
     rng = np.random.default_rng([1] if seed is None else [seed, 1])
+    rows = matrix.source.part(slice(None))  # as they came, with their gaps
+    stored = stack([rows.block(number) for number in range(len(rows.boundaries) - 1)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerComponentsWarning)
-        shuffled = permute_columns(X, rng)
-        result = factorize(shuffled, n_components, certificate=None, random_state=rng, **options)
-    return max(0.0, 1.0 - result.relative_error)
+        by_chance = factorize(
+            permute_columns(stored, rng),
+            result.n_components,
+            orthogonal=result.orthogonal,
+            beta_loss=result.beta_loss,
+            feature_weight=result.feature_weight,
+            certificate=None,
+            random_state=rng,
+            **options,
+        )
+    return max(0.0, 1.0 - by_chance.relative_error)

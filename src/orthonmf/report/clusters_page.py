@@ -23,13 +23,11 @@ from orthonmf.vectors import divide
 MOST_CLUSTERS = 60
 
 
-def clusters_page(
-    model: BipartiteCorrelationClustering, edges: Any, source: str, version: str = ""
-) -> str:
+def clusters_page(model: BipartiteCorrelationClustering, edges: Any, source: str) -> str:
     """Write what a model found in a graph as HTML; ``edges`` (n, m) is the 0/1 matrix."""
     result = as_factorization(model, edges)
     names: tuple[Any, Any] = model.row_names_, model.column_names_
-    story = Story(result, find(edges, result), source, *names, version=version, part="cluster")
+    story = Story(result, find(edges, result), source, *names, part="cluster")
     n_clusters, findings = len(model.rows_), story.findings
     members = [
         (findings.rows_of(cluster), findings.columns_of(cluster))

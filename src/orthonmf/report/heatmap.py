@@ -135,14 +135,10 @@ def _sum_cells(
 
 
 def _blocks(matrix: Matrix) -> Iterator[tuple[slice, Any]]:
-    """The rows of X, a block at a time, dense or CSR in float64, without gaps, in matrix units."""
+    """The rows of X, a block at a time, dense or CSR in float64, in matrix units."""
     for start, stop in pairwise(matrix.source.boundaries):
         rows = matrix.stored_rows(np.arange(start, stop))
-        rows = rows.cpu().numpy() if hasattr(rows, "cpu") else rows
-        rows = _in_units(rows, matrix.exponent)
-        if issparse(rows):
-            rows.data = np.nan_to_num(rows.data, copy=False)
-        yield slice(start, stop), rows if issparse(rows) else np.nan_to_num(rows, copy=False)
+        yield slice(start, stop), _in_units(rows, matrix.exponent)
 
 
 def _in_units(values: Any, exponent: int) -> Any:

@@ -23,6 +23,7 @@ from orthonmf.report.pictures import color, pictures
 from orthonmf.report.stability import told_refits
 from orthonmf.report.story import Story, count, percent, ratio_text, sentence, shorten
 from orthonmf.report.tables import tables_of, write_rows
+from orthonmf.version import __version__
 
 MOST_DOTS = 24  # components, and features, of the table of dots
 MOST_GROUPS, MOST_COMPONENTS = 24, 60  # of the table of known groups
@@ -81,6 +82,7 @@ def _environment() -> Environment:
         style=_read("page.css"),
         script=script,
         script_hash=f"sha256-{digest}",
+        version=__version__,
         bound_text=bound_text,
         count=count,
         picture=picture,

@@ -41,7 +41,6 @@ class Story:
     selection: Mapping[str, Any] | None = None  # of select-k: candidates, suggestion, reason
     related: Sequence[tuple[str, str]] = ()  # other pages: a label and a relative address each
     remarks: Sequence[str] = ()  # sentences to show under the headline
-    version: str = ""  # of the program that made the result
     chance: float | None = None  # the share that as many components capture of shuffled data
     groups: Sequence[str] | None = None  # known groups of the rows, a name for each
     positions: Array | None = None  # (n, 2) places of the rows on a map that came with the data

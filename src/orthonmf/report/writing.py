@@ -10,7 +10,6 @@ import numpy as np
 
 from orthonmf.engine.losses import LOSSES
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.shuffles import MOST_ENTRIES
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.factorization import Factorization
 from orthonmf.files.whole_files import replacing
@@ -21,7 +20,6 @@ from orthonmf.report.findings import find
 from orthonmf.report.page import page
 from orthonmf.report.story import Story
 from orthonmf.stability.record import Stability
-from orthonmf.version import __version__
 
 
 def write_report(
@@ -96,7 +94,7 @@ def write_report(
     chance = None
     if _has_same_error(findings.matrix, result):
         options = {"missing_values": missing_values, "n_jobs": n_jobs}
-        chance = _find_chance(findings.matrix, result, **options)
+        chance = captured_by_chance(findings.matrix, result, **options)
     if stability is not None and not (isinstance(stability, Stability) and stability.is_of(result)):
         raise InvalidInputError(
             "stability is not what refits of this result gave; pass result.refit(X)"
@@ -111,7 +109,6 @@ def write_report(
         chance=chance,
         groups=None if groups is None else _groups_of(groups, X, shape[0]),
         stability=stability,
-        version=__version__,
     )
     html = page(story)
     with replacing(Path(path), encoding="utf-8") as file:
@@ -140,16 +137,6 @@ def _has_same_error(matrix: Matrix, result: Factorization) -> bool:
             f"{result.relative_error:.6g}; pass the X that was fitted"
         )
     return same_error
-
-
-def _find_chance(matrix: Matrix, result: Factorization, **options: Any) -> float | None:
-    """What as many components capture of shuffled data; None where X is not in memory, or large."""
-    if not matrix.source.in_memory or matrix.n_entries > MOST_ENTRIES:
-        return None
-    rows = matrix.stored_rows(np.arange(matrix.shape[0]))
-    options |= {"orthogonal": result.orthogonal, "beta_loss": result.beta_loss}
-    options |= {"feature_weight": result.feature_weight}
-    return captured_by_chance(rows, result.n_components, seed=result.random_state, **options)
 
 
 def _groups_of(groups: Any, X: Any, n: int) -> list[str]:
