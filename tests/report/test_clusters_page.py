@@ -34,7 +34,7 @@ def test_what_is_left_are_the_disagreements():
         np.testing.assert_allclose(answer, model.rows_.T @ model.columns_, atol=1e-12)
         assert round(np.abs(edges.toarray() - answer).sum()) == model.disagreements_
         maps = heat_maps(find(edges, result), result)
-        assert int((maps["left"].levels > 0).sum()) == model.disagreements_
+        assert int((maps.levels["left"] > 0).sum()) == model.disagreements_
 
 
 def test_the_page_counts_members_and_edges():

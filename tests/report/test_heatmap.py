@@ -11,17 +11,21 @@ from orthonmf.report import find
 from orthonmf.report.heatmap import MOST_CELLS, heat_maps
 from tests.report.stories import blocks
 
+PICTURES = ["original", "ordered", "approximated", "left"]
 
-def expected(X, drawn, low, high):
+
+def expected(X, maps, axes):
     """Levels of the cells of a picture, one by one; 0 where nothing is."""
-    levels = np.zeros(drawn.levels.shape, int)
-    for i, j in product(*map(range, levels.shape)):
-        down = drawn.rows.order[drawn.rows.edges[i] : drawn.rows.edges[i + 1]]
-        across = drawn.columns.order[drawn.columns.edges[j] : drawn.columns.edges[j + 1]]
+    levels = np.zeros(maps.levels["ordered"].shape, int)
+    for cell in product(*map(range, levels.shape)):
+        down, across = (
+            axis.order[axis.edges[at] : axis.edges[at + 1]]
+            for axis, at in zip(axes, cell, strict=True)
+        )
         mean = np.sqrt(np.mean(X[np.ix_(down, across)] ** 2))
         if mean > 1e-9:
-            share = np.log(mean / low) / np.log(high / low)
-            levels[i, j] = 1 + round(254 * min(max(share, 0), 1))
+            share = np.log(mean / maps.low) / np.log(maps.high / maps.low)
+            levels[cell] = 1 + round(254 * min(max(share, 0), 1))
     return levels
 
 
@@ -30,9 +34,9 @@ def check(maps, X, result):
     answer = loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
     answer = answer @ result.components
     shown = {"original": X, "ordered": X, "approximated": answer, "left": X - answer}
-    for drawn in maps.pictures:
-        wanted = expected(shown[drawn.name], drawn, maps.low, maps.high)
-        assert np.abs(drawn.levels.astype(int) - wanted).max() <= 1, drawn.name
+    for name, levels in maps.levels.items():
+        wanted = expected(shown[name], maps, maps.came if name == "original" else maps.ordered)
+        assert np.abs(levels.astype(int) - wanted).max() <= 1, name
 
 
 @pytest.mark.filterwarnings("ignore::orthonmf.errors.FewerComponentsWarning")
@@ -46,14 +50,9 @@ def test_cells_are_root_mean_squares_on_a_log_scale(setting, make, weighted):
     k = (3, 2) if setting == "core" else 3
     result = factorize(make(X), k, certificate=None, random_state=0, **given)
     maps = heat_maps(find(make(X), result), result)
-    assert [drawn.name for drawn in maps.pictures] == [
-        "original",
-        "ordered",
-        "approximated",
-        "left",
-    ]
+    assert list(maps.levels) == PICTURES
     assert maps.high == pytest.approx(X.max())
-    assert np.array_equal(maps["original"].rows.order, np.arange(30))
+    assert np.array_equal(maps.came[0].order, np.arange(30))
     check(maps, X, result)
 
 
@@ -64,21 +63,21 @@ def test_large_matrices_are_read_in_blocks_and_cut_into_few_cells(make):
     X = rng.random((20_000, 450)) * (rng.random((20_000, 450)) < 0.1)  # several blocks
     result = factorize(make(X), 2, certificate=None, random_state=0)
     maps = heat_maps(find(make(X), result), result)
-    assert maps["original"].levels.shape == (MOST_CELLS, MOST_CELLS)
-    drawn = maps["ordered"]
-    sizes = np.diff(drawn.rows.edges)
+    assert maps.levels["original"].shape == (MOST_CELLS, MOST_CELLS)
+    rows, columns = maps.ordered
+    sizes = np.diff(rows.edges)
     assert sizes.max() - sizes.min() <= 1
-    energies = (drawn.rows.members().T @ np.square(X)) @ drawn.columns.members()
-    means = np.sqrt(energies / np.outer(sizes, np.diff(drawn.columns.edges)))
+    energies = (rows.members().T @ np.square(X)) @ columns.members()
+    means = np.sqrt(energies / np.outer(sizes, np.diff(columns.edges)))
     share = np.log(np.maximum(means, maps.low) / maps.low) / np.log(maps.high / maps.low)
     wanted = np.where(means > 0, 1 + np.rint(254 * share), 0)
-    assert np.abs(drawn.levels - wanted).max() <= 1
+    assert np.abs(maps.levels["ordered"] - wanted).max() <= 1
 
 
 def test_components_stand_together_the_strongest_first_and_what_has_none_last():
     X = blocks()
     result = factorize(X, 3, orthogonal="both", certificate=None, random_state=0)
-    order = heat_maps(find(X, result), result)["ordered"].rows.order
+    order = heat_maps(find(X, result), result).ordered[0].order
     labels, scales = result.labels[order], result.scales[order]
     assert labels.tolist() == [*sorted(labels[labels >= 0]), *labels[labels < 0]]
     for component in range(3):
@@ -93,7 +92,7 @@ def test_the_size_of_the_numbers_does_not_matter(scale):
         result = factorize(values, 3, random_state=0)
         pictures.append(heat_maps(find(values, result), result))
     usual, odd = pictures
-    difference = usual["ordered"].levels.astype(int) - odd["ordered"].levels.astype(int)
+    difference = usual.levels["ordered"].astype(int) - odd.levels["ordered"].astype(int)
     assert np.abs(difference).max() <= 1
     assert odd.high == pytest.approx(usual.high * scale)
 
@@ -103,19 +102,19 @@ def test_of_missing_entries_nothing_is_left_to_draw():
     X[4, 7] = np.nan
     result = factorize(X, 3, missing_values=np.nan, certificate=None, random_state=0)
     maps = heat_maps(find(X, result, missing=True), result)
-    assert [drawn.name for drawn in maps.pictures] == ["original", "ordered", "approximated"]
-    assert maps["original"].levels[4, 7] == 0
+    assert list(maps.levels) == PICTURES[:3]
+    assert maps.levels["original"][4, 7] == 0
 
 
 def test_an_exact_answer_leaves_nothing_and_a_zero_matrix_has_empty_pictures():
     X = np.kron(np.eye(3), np.ones((4, 4)))
     result = factorize(X, 3, certificate=None, random_state=0)
     maps = heat_maps(find(X, result), result)
-    assert not maps["left"].levels.any()
-    assert np.array_equal(maps["approximated"].levels, maps["ordered"].levels)
+    assert not maps.levels["left"].any()
+    assert np.array_equal(maps.levels["approximated"], maps.levels["ordered"])
     with pytest.warns(UserWarning, match="zero"):
         nothing = factorize(np.zeros((3, 4)), 2)
-    assert not heat_maps(find(np.zeros((3, 4)), nothing), nothing)["original"].levels.any()
+    assert not heat_maps(find(np.zeros((3, 4)), nothing), nothing).levels["original"].any()
 
 
 @pytest.mark.parametrize("setting", ["samples", "features"])

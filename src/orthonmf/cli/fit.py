@@ -132,12 +132,17 @@ def fit(
             result = prove(result)
         stability = chance = None
         # What a result does not tell of its fit.
-        untold = {"n_jobs": jobs, "missing_values": weighted["missing_values"]}
-        untold["sample_weight"] = weighted["sample_weight"]
+        untold = {name: weighted[name] for name in ("sample_weight", "missing_values")}
+        untold["n_jobs"] = jobs
         if refits:
             with progress(f"refitting {name}", quiet):
-                kept = {"random_state": result.random_state, "max_memory": reading.memory}
-                stability = result.refit(data.X, refits, **kept, **untold)
+                stability = result.refit(
+                    data.X,
+                    refits,
+                    random_state=result.random_state,
+                    max_memory=reading.memory,
+                    **untold,
+                )
         with progress(f"looking at {name}", quiet):
             findings = find(
                 data.X, result, missing=reading.missing, n_jobs=jobs, max_memory=max_memory

@@ -52,25 +52,14 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HeatMap:
-    """A picture: its name on the page, its cells of 0 (nothing there) to 255."""
-
-    name: str
-    rows: Axis
-    columns: Axis
-    levels: Array  # (cells down, cells across) uint8
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class HeatMaps:
     """The pictures, and the values that levels 1 and 255 stand for in all of them."""
 
-    pictures: list[HeatMap]
+    levels: dict[str, Array]  # by name (cells down, cells across) uint8, 0 for nothing
+    came: tuple[Axis, Axis]  # rows and columns of "original"
+    ordered: tuple[Axis, Axis]  # and of all others
     low: float
     high: float
-
-    def __getitem__(self, name: str) -> HeatMap:
-        return next(picture for picture in self.pictures if picture.name == name)
 
     @property
     def is_clipped(self) -> bool:
@@ -89,21 +78,17 @@ def heat_maps(findings: Findings, result: Factorization) -> HeatMaps:
     energies = _sum_cells(matrix, result, came, ordered)
     if not matrix.complete:
         energies.pop()  # what is left of an entry that is not there
-    axes = {"original": came, "ordered": ordered, "approximated": ordered, "left": ordered}
-    drawn = [
-        np.sqrt(energy / np.outer(np.diff(rows.edges), np.diff(columns.edges)))
-        for (rows, columns), energy in zip(axes.values(), energies, strict=False)
-    ]
+    # The cells of either order are of the same sizes.
+    sizes = np.outer(*(np.diff(axis.edges) for axis in ordered))
+    drawn = [np.sqrt(energy / sizes) for energy in energies]
     high = max(float(means.max()) for means in drawn[:2])
     smallest = min((means[means > 0].min() for means in drawn[:2] if means.any()), default=0.0)
     low = max(float(smallest), high * 10**-DECADES)
-    pictures = [
-        HeatMap(name, *axes[name], _levels(means, low, high))
-        for name, means in zip(axes, drawn, strict=False)
-    ]
+    names = ("original", "ordered", "approximated", "left")
+    levels = {name: _levels(means, low, high) for name, means in zip(names, drawn, strict=False)}
     with np.errstate(over="ignore", under="ignore"):
         low, high = (float(np.ldexp(value, matrix.exponent)) for value in (low, high))
-    return HeatMaps(pictures, low, high)
+    return HeatMaps(levels, came, ordered, low, high)
 
 
 def _sum_cells(

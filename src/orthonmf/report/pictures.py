@@ -27,37 +27,35 @@ def color(number: int, palette: str = "c") -> str:
 def pictures(story: Story) -> dict[str, Any]:
     """What a template and its script need for the pictures, ordered by parts, and the search."""
     maps = heat_maps(story.findings, story.result)
-    ordered, findings = maps["ordered"], story.findings
-    palette = "g" if story.has_core else "c"
+    orders = {"came": maps.came, "ordered": maps.ordered}
+    rows, columns = maps.ordered
+    findings, palette = story.findings, "g" if story.has_core else "c"
     bands = (
-        _runs(findings.row_labels[ordered.rows.order], "c"),
-        _runs(findings.column_labels[ordered.columns.order], palette),
+        _runs(findings.row_labels[rows.order], "c"),
+        _runs(findings.column_labels[columns.order], palette),
     )
-    down, across = ordered.levels.shape
-    sides = {
-        "rows": _Side(story, "row", ordered.rows),
-        "columns": _Side(story, "column", ordered.columns),
-    }
+    down, across = maps.levels["ordered"].shape
+    sides = {"rows": _Side(story, "row", rows), "columns": _Side(story, "column", columns)}
     return {
         "maps": maps,
-        "bands": {drawn.name: bands if drawn.columns is ordered.columns else ([], [])
-                  for drawn in maps.pictures},
+        "bands": bands,
         "ratio": float(np.clip(across / down, 1 / TALLEST, WIDEST)),
         "searched": {key: (len(side.kept), len(side.labels)) for key, side in sides.items()},
         "data": {
-            "maps": [
-                {
-                    "id": drawn.name,
-                    "levels": base64.b64encode(drawn.levels.tobytes()).decode(),
-                    "rows": sides["rows"].cell_names(drawn.rows),
-                    "columns": sides["columns"].cell_names(drawn.columns),
-                }
-                for drawn in maps.pictures
-            ],
+            "maps": {
+                name: base64.b64encode(levels.tobytes()).decode()
+                for name, levels in maps.levels.items()
+            },
+            "cells": {
+                order: [
+                    side.cell_names(axis) for side, axis in zip(sides.values(), axes, strict=True)
+                ]
+                for order, axes in orders.items()
+            },
             "scale": {"low": maps.low, "high": maps.high, "clipped": maps.is_clipped},
             "names": {key: side.searchable() for key, side in sides.items()},
         },
-    }  # fmt: skip
+    }
 
 
 def _runs(labels: Array, palette: str) -> list[tuple[str, float, float]]:

@@ -21,10 +21,11 @@
   }
 
   /* Heat maps: one pixel of the canvas is one cell, the style sheet makes it large. */
-  const maps = data.maps.map((map) => {
-    const levels = Uint8Array.from(atob(map.levels), (byte) => byte.charCodeAt(0));
-    const field = document.querySelector(`#map-${map.id} .field`);
-    return { ...map, levels, field, canvas: field.querySelector("canvas"), at: null };
+  const maps = Object.entries(data.maps).map(([id, bytes]) => {
+    const levels = Uint8Array.from(atob(bytes), (byte) => byte.charCodeAt(0));
+    const [rows, columns] = data.cells[id === "original" ? "came" : "ordered"];
+    const field = document.querySelector(`#map-${id} .field`);
+    return { id, levels, rows, columns, field, canvas: field.querySelector("canvas"), at: null };
   });
 
   const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
