@@ -88,7 +88,7 @@ def test_a_folder_whose_data_changed_is_left_as_it_is(tmp_path, run, matrix):
         ("x.npy", "give the partition with --labels"),
         ("x.npy --labels short.txt", "short.txt"),
         ("x.npy --labels rows.txt -k 2", "the labels name 3 groups, but n_components is 2"),
-        ("x.npy --labels rows.txt --certificate none", "--certificate none proves nothing"),
+        ("x.npy --labels rows.txt --certificate none", "'none' is not one of svd, tight"),
         ("x.npy --labels rows.txt --data x.npy", "--data names the data of a folder"),
         ("answer -k 3", "a folder knows its labels"),
         ("answer --feature-weight w.txt", "a folder knows its labels"),

@@ -96,6 +96,12 @@ def test_json_is_one_object_and_nothing_else(setting, table, run):
     assert "report.html" in summary["files"]
 
 
+def test_a_long_table_ends_with_how_much_is_left_out(tmp_path, run):
+    np.save(tmp_path / "x.npy", np.eye(50))
+    told = run("fit", "x.npy", "-k", 50, "--certificate", "none", "--seed", 0, code=0).out
+    assert "\n and 10 more\n" in told
+
+
 def test_every_option_of_the_solver_can_be_given(table, tmp_path, run):
     (tmp_path / "w.txt").write_text("\n".join(["1.5"] * 30) + "\n")
     (tmp_path / "v.txt").write_text("\n".join(["2"] * 12) + "\n")

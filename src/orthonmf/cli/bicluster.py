@@ -57,7 +57,7 @@ def bicluster(
     binarize: Annotated[
         float | None,
         o.value(
-            None,
+            "T",
             "Entries above this are edges (default: only 0 and 1 are accepted; in a list of "
             "edges, any weight above 0).",
         ),
@@ -69,7 +69,7 @@ def bicluster(
         ),
     ] = "best",
     n_init: Annotated[
-        int, o.solver(None, "best: random starts from each side.", min=0)
+        int, o.solver("N", "Random starts from each side, for best.", min=0)
     ] = DEFAULT_N_INIT,
     seed: o.Seed = None,
 ) -> None:
@@ -190,14 +190,12 @@ def _tell(data: NamedMatrix, model: Any, summary: dict[str, Any]) -> None:
     line(f"{Path(data.source).name}: {n:,} rows, {m:,} columns")
     names = names_or_numbers(data.row_names, n)
     rows = []
-    for number, cluster in enumerate(clusters[:MOST_SHOWN]):
+    for number, cluster in enumerate(clusters):
         some = ", ".join(names[i] for i in np.flatnonzero(model.row_labels_ == number)[:5])
         rows.append((str(number), f"{cluster['rows']:,}", f"{cluster['columns']:,}", some))
     if rows:
-        table(("cluster", "rows", "columns", "some of its rows"), rows)
+        table(("cluster", "rows", "columns", "some of its rows"), rows, MOST_SHOWN)
         line()
-    if len(clusters) > MOST_SHOWN:
-        line(f"and {len(clusters) - MOST_SHOWN} more clusters")
     line(f"clusters: {len(clusters)}; in none: {alone[0]:,} rows and {alone[1]:,} columns")
     line(f"disagreements: {model.disagreements_:,}")
     prose(f"{model.certificate_}")

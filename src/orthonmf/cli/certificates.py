@@ -31,9 +31,6 @@ def plain_certificate(certificate: Certificate) -> dict[str, Any]:
 
 
 def tell_proof(result: Factorization) -> None:
-    """The error, what is proven of it, and how long both took."""
+    """The error, and what is proven of it."""
     line(f"{LOSSES[result.beta_loss].error} {result.relative_error:.6g}")
     prose(f"{result.certificate}")
-    seconds = result.certificate.seconds
-    proof = f", the certificate {seconds:.2f} s" if seconds else ""
-    line(f"the fit took {result.seconds:.2f} s{proof}")

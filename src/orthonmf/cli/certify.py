@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 import orthonmf
-from orthonmf.certificate import CERTIFICATE_SECONDS
+from orthonmf.certificate import CERTIFICATE_SECONDS, CERTIFICATES
 from orthonmf.cli import options as o
 from orthonmf.cli.certificates import plain_certificate, tell_proof
 from orthonmf.cli.data import SIDES, Reading, read_data, takes_reading, weights_of
@@ -21,6 +21,8 @@ from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.errors import InvalidInputError
 from orthonmf.factorization import Factorization
 from orthonmf.files.readers import read_names
+
+PROOFS = {name: about for name, about in CERTIFICATES.items() if name is not None}
 
 
 @takes_reading()
@@ -43,7 +45,7 @@ def certify(
     beta_loss: Annotated[
         str | None, o.choice("--beta-loss", "What an entry costs; a folder knows.", LOSSES, None)
     ] = None,
-    certificate: o.Proof = "tight",
+    certificate: Annotated[str, o.proof(PROOFS)] = "tight",
     certificate_seconds: o.ProofSeconds = CERTIFICATE_SECONDS,
     data: Annotated[
         str | None, o.value("FILE", "The data of a folder, if they are no longer where they were.")
@@ -62,8 +64,6 @@ def certify(
     what no partition into as many groups can go below. The certificate of a folder is kept in its
     model and summary.
     """
-    if certificate == "none":
-        raise InvalidInputError("--certificate none proves nothing; leave it out")
     folder = Path(place)
     proof = {"method": certificate, "seconds": certificate_seconds, "n_jobs": jobs}
     if (folder / SUMMARY).exists():
@@ -75,7 +75,8 @@ def certify(
         raise InvalidInputError("--data names the data of a folder; give FILE itself")
     elif labels is None and feature_labels is None:
         raise InvalidInputError(
-            "give the partition with --labels, --feature-labels or both, or a folder of fit"
+            f"{place} is no folder that fit wrote; of a matrix give the partition with --labels, "
+            "--feature-labels or both"
         )
     else:
         with (
@@ -98,6 +99,7 @@ def certify(
         object_line({**error, "certificate": told})
         return
     tell_proof(result)
+    line(f"the certificate took {result.certificate.seconds:.2f} s")
     if (folder / PAGE).exists():
         line(f"orthonmf report {place} makes its page again")
 

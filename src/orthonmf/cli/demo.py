@@ -25,8 +25,8 @@ CORE = (
 
 
 def demo(
-    components: Annotated[int, o.value(None, "How many parts.", "--components", "-k", min=1)] = 10,
-    seed: Annotated[int, o.value(None, "Seed of the random choices.", min=0)] = 0,
+    components: Annotated[int, o.value("K", "How many parts.", "--components", "-k", min=1)] = 10,
+    seed: Annotated[int, o.value("N", "Seed of the random choices.", min=0)] = 0,
     output: Annotated[Path, o.output("Folder to write.", panel=None)] = Path("orthonmf-demo"),
 ) -> None:
     """Factorize 1,797 images of handwritten digits in every setting, and write the pages."""

@@ -32,6 +32,7 @@ from orthonmf.report import Story, find
 from orthonmf.report.chance import captured_by_chance
 from orthonmf.report.story import percent
 
+MOST_SHOWN = 40
 # Wider tables of a core do not fit a terminal; core.csv has them.
 MOST_GROUPS = 8
 
@@ -59,9 +60,9 @@ def fit(
     init: o.Init = "auto",
     kmeans: o.Kmeans = None,
     n_init: o.NInit = o.N_INIT,
-    max_iter: Annotated[int, o.solver(None, "Most sweeps of a descent.", min=1)] = o.MAX_ITER,
+    max_iter: Annotated[int, o.solver("N", "Most sweeps of a descent.", min=1)] = o.MAX_ITER,
     tol: Annotated[
-        float, o.solver(None, "Stop when a sweep gains less than this share.", min=0.0)
+        float, o.solver("SHARE", "Stop when a sweep gains less than this share.", min=0.0)
     ] = o.TOL,
     certificate: o.Proof = "svd",
     certificate_seconds: o.ProofSeconds = CERTIFICATE_SECONDS,
@@ -202,7 +203,8 @@ def _tell(story: Story, summary: dict[str, Any], folder: Path, names: list[str])
         distinctive = ", ".join(map(story.column, story.distinctive_columns(number, 6)))
         counts = [f"{component[side]:,}" for side in ("rows", "features")]
         rows.append((str(number), *counts, percent(component["energy"]), distinctive))
-    table(("component", "rows", "features", story.loss.amount, "what makes it different"), rows)
+    headings = ("component", "rows", "features", story.loss.amount, "what makes it different")
+    table(headings, rows, MOST_SHOWN)
     if story.has_core:
         _tell_core(story, summary["feature_groups"])
     line()
@@ -211,6 +213,9 @@ def _tell(story: Story, summary: dict[str, Any], folder: Path, names: list[str])
             prose(sentence)
         line()
     tell_proof(story.result)
+    seconds = story.result.certificate.seconds
+    proof = f", the certificate {seconds:.2f} s" if seconds else ""
+    line(f"the fit took {story.result.seconds:.2f} s{proof}")
     prose(f"wrote {folder}/: {' '.join(names)}")
     if PAGE in names:
         line(f"look at {(folder / PAGE).resolve()}")

@@ -42,16 +42,16 @@ FIGURES = (
 )  # fmt: skip
 LONGEST_JSON = 2**26
 LARGEST = 1e6
-# What select-k tells of every number: heading, name of the measure and decimals.
-MEASURES = (
-    ("error", "relative_error", 4),
-    ("at least", "lower_bound", 4),
-    ("permuted", "null_error", 4),
-    ("held out", "held_out_error", 4),
-    ("Rand", "adjusted_rand", 2),
-    ("cosine", "matched_cosine", 2),
-    ("refits", "refit_agreement", 2),
-)
+# What select-k tells of every number: name of the measure, heading, decimals and meaning.
+MEASURES = {
+    "relative_error": ("error", 4, "relative"),
+    "lower_bound": ("at least", 4, "no error can be below"),
+    "null_error": ("permuted", 4, "the error where columns are permuted"),
+    "held_out_error": ("held out", 4, "what groups of half of the counts lose of the others"),
+    "adjusted_rand": ("Rand", 2, "how alike the labels of two halves are"),
+    "matched_cosine": ("cosine", 2, "how alike their components are"),
+    "refit_agreement": ("refits", 2, "how alike the labels of refits are"),
+}
 
 
 def check_folder(folder: Path) -> None:
@@ -216,6 +216,8 @@ def read_model(path: Path, most_bytes: int) -> Factorization:
 
 def read_summary(folder: Path) -> dict[str, Any]:
     """The summary in a folder that ``fit`` wrote, as far as it is needed again."""
+    if folder.exists() and not (folder / SUMMARY).exists():
+        raise FileError(f"{folder}: it is no folder that orthonmf fit wrote")
     return _read_json(folder / SUMMARY, SUMMARY_SHAPE, "fit", options={}, remarks=[])
 
 
@@ -282,7 +284,7 @@ SUMMARY_SHAPE = {
     "remarks": [_is_text],
 }
 SELECTION_SHAPE = {
-    "candidates": [{"n_components": _is_size, **{name: _is_measure for _, name, _ in MEASURES}}],
+    "candidates": [{"n_components": _is_size, **dict.fromkeys(MEASURES, _is_measure)}],
     "suggestion": _is_size,
     "reason": _is_text,
 }

@@ -24,7 +24,6 @@ READING, SOLVER, OUTPUT = "Reading the file", "Solver", "Output"
 N_INIT, MAX_ITER, TOL = "auto", DEFAULTS["max_iter"], DEFAULTS["tol"]
 LONGEST_LIST = 25
 MOST_NUMBERS = 1000
-KINDS_OF_PROOF = {name or "none": about for name, about in CERTIFICATES.items()}
 
 
 def parse_n_init(text: str) -> Any:
@@ -95,14 +94,12 @@ def one_of(names: Iterable[str | None]) -> dict[str, Any]:
     return {"parser": parse, "metavar": listed if len(listed) <= LONGEST_LIST else "NAME"}
 
 
-def explain(table: Mapping[str, str]) -> str:
+def explain(table: Mapping[str | None, str]) -> str:
     """The names of a table and what they mean."""
-    return "; ".join(f"{name}: {meaning}" for name, meaning in table.items())
+    return "; ".join(f"{name or 'none'}: {meaning}" for name, meaning in table.items())
 
 
-def value(
-    metavar: str | None, help: str, *names: str, panel: str | None = None, **given: Any
-) -> Any:
+def value(metavar: str, help: str, *names: str, panel: str | None = None, **given: Any) -> Any:
     """An option that takes a value; commands with few options show them without panels."""
     return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **given)
 
@@ -125,6 +122,11 @@ def output(help: str, metavar: str = "DIR", panel: str | None = OUTPUT, **given:
 def argument(metavar: str, help: str, **given: Any) -> Any:
     """What stands before all options."""
     return typer.Argument(metavar=metavar, help=help, show_default=False, **given)
+
+
+def proof(kinds: Mapping[str | None, str]) -> Any:
+    """What the lower bound of a certificate is made of."""
+    return choice("--certificate", f"Lower bound. {explain(kinds)}.", kinds)
 
 
 def components(help: str) -> Any:
@@ -162,28 +164,42 @@ Components = Annotated[
     components("How many components; over both K,L: groups of rows and of columns with a core."),
 ]
 Orthogonal = Annotated[
-    str, choice("--orthogonal", "What components share none of.", SETTINGS, None)
+    str,
+    choice(
+        "--orthogonal",
+        "What is in one component alone: samples (rows), features (columns) or both.",
+        SETTINGS,
+        None,
+    ),
 ]
 BetaLoss = Annotated[
     str,
-    choice("--beta-loss", "What an entry costs; kullback-leibler is for counts.", LOSSES),
+    choice("--beta-loss", f"What an entry costs: {' or '.join(LOSSES)}, for counts.", LOSSES),
 ]
 Algorithm = Annotated[str, choice("--algorithm", f"{explain(NAMES)}.", NAMES)]
 Init = Annotated[
     str,
-    solver("NAME", f"best: {', '.join(INITS)}, or a file with components to start from."),
+    solver("NAME", f"Where to start: {', '.join(INITS)}, or a file with components."),
 ]
 Kmeans = Annotated[
     str | None,
-    choice("--kmeans", f"paper: the k-means subroutine, {', '.join(SUBROUTINES)}.", SUBROUTINES),
+    choice(
+        "--kmeans",
+        f"For --algorithm paper, its k-means subroutine: {', '.join(SUBROUTINES)}.",
+        SUBROUTINES,
+    ),
 ]
-Proof = Annotated[
-    str,
-    choice("--certificate", f"Lower bound. {explain(KINDS_OF_PROOF)}.", CERTIFICATES),
+Proof = Annotated[str, proof(CERTIFICATES)]
+ProofSeconds = Annotated[
+    float, solver("SECONDS", "What the search of a tight one may take.", min=0.0)
 ]
-ProofSeconds = Annotated[float, solver(None, "What the search of a tight one may take.", min=0.0)]
 NInit = Annotated[
-    str, solver("N|auto", "Tournaments of starts; paper: starts.", parser=parse_n_init)
+    str,
+    solver(
+        "N|auto",
+        "How many tournaments of starts; with --algorithm paper how many starts.",
+        parser=parse_n_init,
+    ),
 ]
 Refits = Annotated[
     int,
@@ -196,9 +212,9 @@ Refits = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    solver(None, "Same seed, same bits (default: one is drawn and printed).", min=0),
+    solver("N", "Same seed, same bits (default: one is drawn and printed).", min=0),
 ]
-Jobs = Annotated[int | None, solver(None, "Threads (default: all cores).", "--jobs", "-j")]
+Jobs = Annotated[int | None, solver("N", "Threads (default: all cores).", "--jobs", "-j")]
 MaxMemory = Annotated[
     str | None,
     solver(
@@ -210,7 +226,7 @@ CheckpointFile = Annotated[
     solver("FILE", "Keep what is found so far in FILE, and go on from it after a break."),
 ]
 Json = Annotated[bool, flag("--json", "Print one JSON object, for machines.", OUTPUT)]
-Quiet = Annotated[bool, printing(None, "No progress.", "--quiet", "-q")]
+Quiet = Annotated[bool, printing("", "No progress.", "--quiet", "-q")]
 ImageShape = Annotated[
     str | None, printing("HxW", "Features are pixels of pictures of this size, such as 8x8.")
 ]

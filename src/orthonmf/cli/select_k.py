@@ -45,7 +45,7 @@ def select_k(
     ] = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
-    repetitions: Annotated[int, o.solver(None, "How often everything is repeated.", min=1)] = 3,
+    repetitions: Annotated[int, o.solver("N", "How often everything is repeated.", min=1)] = 3,
     beta_loss: o.BetaLoss = FROBENIUS,
     algorithm: o.Algorithm = "best",
     n_init: o.NInit = o.N_INIT,
@@ -115,18 +115,20 @@ def select_k(
 
 
 def _tell(selection: Selection) -> None:
-    shown = [
-        (heading, name, decimals)
-        for heading, name, decimals in MEASURES
+    shown = {
+        name: told
+        for name, told in MEASURES.items()
         if any(getattr(candidate, name) is not None for candidate in selection.candidates)
-    ]
+    }
     rows = []
     for candidate in selection.candidates:
-        measured = ((getattr(candidate, name), decimals) for _, name, decimals in shown)
+        measured = ((getattr(candidate, name), places) for name, (_, places, _) in shown.items())
         cells = ("-" if each is None else f"{each:.{places}f}" for each, places in measured)
         suggested = candidate.n_components == selection.suggestion
         rows.append((_show(candidate.n_components), *cells, "<- suggested" if suggested else ""))
-    table(("k", *(heading for heading, _, _ in shown), ""), rows)
+    table(("k", *(heading for heading, _, _ in shown.values()), ""), rows)
+    line()
+    prose("; ".join(f"{heading}: {meaning}" for heading, _, meaning in shown.values()))
     line()
     prose(f"suggested: {_show(selection.suggestion)}, {selection.reason}")
 

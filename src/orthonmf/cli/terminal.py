@@ -38,9 +38,12 @@ def tell_seed(given: int | None, seed: int | None) -> None:
         line(f"seed {seed}; the same command with --seed {seed} gives the same answer")
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns of numbers, and a last one of text that is cut where the terminal ends."""
-    clean = [[printable(cell) for cell in row] for row in (headings, *rows)]
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]], most: int | None = None) -> None:
+    """Columns of numbers, and a last one of text that is cut where the terminal ends.
+
+    Of more than ``most`` rows the first are shown.
+    """
+    clean = [[printable(cell) for cell in row] for row in (headings, *rows[:most])]
     widths = [max(len(row[place]) for row in clean) for place in range(len(headings) - 1)]
     room = max(20, shutil.get_terminal_size().columns - sum(widths) - 2 * len(widths) - 3)
     for number, row in enumerate(clean):
@@ -49,6 +52,8 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         line(("  ".join([" " + "  ".join(numbers), last])).rstrip())
         if number == 0:
             line(" " + "-" * (sum(widths) + 2 * len(widths) + min(room, len(headings[-1]) or 8)))
+    if most is not None and len(rows) > most:
+        line(f" and {len(rows) - most:,} more")
 
 
 def as_json(values: Any) -> str:
