@@ -9,7 +9,6 @@ import numpy as np
 
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.shuffles import permute_columns
-from orthonmf.engine.sources import stack
 from orthonmf.errors import FewerComponentsWarning
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
@@ -28,12 +27,11 @@ def captured_by_chance(matrix: Matrix, result: Factorization, **options: Any) ->
         return None
     seed = result.random_state
     rng = np.random.default_rng([1] if seed is None else [seed, 1])
-    rows = matrix.source.part(slice(None))  # as they came, with their gaps
-    stored = stack([rows.block(number) for number in range(len(rows.boundaries) - 1)])
+    rows = matrix.source.take(slice(None))  # as they came, with their gaps
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerComponentsWarning)
         by_chance = factorize(
-            permute_columns(stored, rng),
+            permute_columns(rows, rng),
             result.n_components,
             orthogonal=result.orthogonal,
             beta_loss=result.beta_loss,
