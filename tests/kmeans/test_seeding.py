@@ -7,9 +7,13 @@ from scipy.sparse import csr_array
 from orthonmf.engine.points import Samples, StreamedColumns
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.exchanges import choose_columns
-from orthonmf.kmeans.seeding import lines, plain, seed
+from orthonmf.kmeans.seeding import draw_by_law, lines, plain
 
 X = np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.1, 1.0], [0.0] * 3])
+
+
+def seed(points, k, rng, **options):
+    return draw_by_law(points, k, rng, **options).picks
 
 
 def law_of_two_draws(X, distance):

@@ -11,8 +11,6 @@ from orthonmf.engine.sampling import draw
 from orthonmf.kmeans.seeding import plain
 from orthonmf.typing import Array
 
-# Up to so many candidates counting label by label costs less than building a sparse matrix.
-FEW_CANDIDATES = 8
 # Below this size a product with zeros costs less than building a sparse matrix.
 SMALL_MEMBERS = 2**14
 # A gain below this share of the cost is not worth the further exchange of a seeding.
@@ -72,20 +70,6 @@ class Nearest:
         instead -= nearest
         return _sums_by_label(self.labels[rows], self.weights[rows], instead, self.n_centers)
 
-    def hopeful(self, new: Array) -> Array:
-        """Which candidates (columns of ``new``) could lower the cost at all, (c,) booleans.
-
-        The gain is at most ``sum w (second - new)_+`` less the cheapest removal. (With nearest
-        in place of second the test would drop exchanges that do help.)
-        """
-        k = self.n_centers
-        if k == 1:
-            return np.ones(new.shape[1], dtype=bool)
-        losses = np.bincount(self.labels, self.weights * (self.second - self.nearest), minlength=k)
-        most = self.weights @ np.maximum(self.second[:, None] - new, 0.0)
-        # A little slack: rounding must not skip an exchange that helps.
-        return most > losses.min() * (1 - 1e-9) - 1e-12 * self.cost
-
     def find_touched(self, center: int, distances: Array) -> Array:
         """The points whose nearest or second nearest center an exchange would change."""
         leaving = (self.labels == center) | (self._seconds == center)
@@ -136,9 +120,6 @@ def _sums_by_label(labels: Array, weights: Array, values: Array, k: int) -> Arra
         members = np.zeros((k, n), dtype=values.dtype)
         members[labels, np.arange(n)] = weights
         return members @ values
-    if values.shape[1] <= FEW_CANDIDATES:
-        columns = [np.bincount(labels, weights * column, minlength=k) for column in values.T]
-        return np.stack(columns, axis=1)
     ends = np.arange(n + 1, dtype=np.int32)
     return csc_array((weights, labels.astype(np.int32), ends), shape=(k, n)) @ values
 
@@ -170,13 +151,9 @@ def _choose_one_by_one(weights: Array, distances: Array, k: int) -> list[int]:
         # Only points that come nearer change what the other candidates would cost.
         nearer = np.flatnonzero(distances[:, best] < nearest)
         some, own = distances[nearer], weights[nearer]
-        if len(chosen) > 1:
-            costs -= own @ np.minimum(some, nearest[nearer][:, None])
-            nearest[nearer] = some[:, best]
-            costs += own @ np.minimum(some, nearest[nearer][:, None])
-        else:
-            nearest = distances[:, best].copy()
-            costs = weights @ np.minimum(distances, nearest[:, None])
+        costs -= own @ np.minimum(some, nearest[nearer][:, None])
+        nearest[nearer] = some[:, best]
+        costs += own @ np.minimum(some, nearest[nearer][:, None])
         costs[chosen] = np.inf  # by rounding one of them may seem to lower the cost again
     return chosen
 

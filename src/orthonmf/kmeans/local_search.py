@@ -94,11 +94,7 @@ def best_exchange(exchange: Exchange) -> BestExchange:
     for start in range(0, len(everyone), batch):
         candidates = everyone[start : start + batch]
         new = exchange.to_points(candidates)
-        hopeful = exchange.hopeful(new)
-        if not hopeful.any():
-            continue
-        candidates = candidates[hopeful]
-        gains = exchange.gains(new[:, hopeful])
+        gains = exchange.gains(new)
         center, number = np.unravel_index(int(gains.argmax()), gains.shape)
         if gains[center, number] > best.gain:
             best = BestExchange(float(gains[center, number]), int(center), int(candidates[number]))

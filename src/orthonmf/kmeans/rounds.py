@@ -8,8 +8,6 @@ the others best are chosen from their Gram matrix alone. No ratio is claimed for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from orthonmf.engine.points import Distance, Points
@@ -27,38 +25,20 @@ def seed_in_rounds(
 ) -> Array:
     """Up to k points that stand for all, as centers (k, m), in ``ROUNDS + 1`` reads of the data.
 
-    Over features one more read gives the Gram matrix of the candidates.
-
-    The distance decides chances and the final choice; points of weight zero are never drawn.
+    Over features one more read gives the Gram matrix of the candidates. The distance decides
+    chances and the final choice; points of weight zero are never drawn.
     """
-    candidates = draw_candidates(points, k, rng, distance)
-    distances = distance(candidates.cosines, np.ones(len(candidates.weights)))
-    np.fill_diagonal(distances, 0.0)
-    chosen, _ = choose_columns(candidates.weights, distances, k)
-    return candidates.centers[chosen]
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """Points that stand for all, and what each captures."""
-
-    centers: Array  # (c, m) unit vectors, as the points hold them
-    weights: Array  # (c,) energy of the points that each captures best
-    cosines: Array  # (c, c) of the candidates with each other
-
-
-def draw_candidates(
-    points: Points, k: int, rng: np.random.Generator, distance: Distance = lines
-) -> Candidates:
-    """Draw points in rounds, and weigh them by what they capture."""
-    centers = draw_in_rounds(points, CANDIDATES_PER_CENTER * k, rng, distance)
-    captured = points.sweep_directions(centers, by_point=False).captured
-    gram = points.gram(centers)
+    candidates = draw_in_rounds(points, CANDIDATES_PER_CENTER * k, rng, distance)
+    captured = points.sweep_directions(candidates, by_point=False).captured
+    gram = points.gram(candidates)
     lengths = np.sqrt(np.diag(gram))
-    chosen = np.flatnonzero((captured > 0) & (lengths > 0))
-    lengths = lengths[chosen]
-    cosines = gram[np.ix_(chosen, chosen)] / np.multiply.outer(lengths, lengths)
-    return Candidates(centers[chosen] / lengths[:, None], captured[chosen], cosines)
+    used = np.flatnonzero((captured > 0) & (lengths > 0))
+    lengths = lengths[used]
+    cosines = gram[np.ix_(used, used)] / np.multiply.outer(lengths, lengths)
+    distances = distance(cosines, np.ones(len(used)))
+    np.fill_diagonal(distances, 0.0)
+    chosen, _ = choose_columns(captured[used], distances, k)
+    return candidates[used[chosen]] / lengths[chosen, None]
 
 
 def draw_in_rounds(

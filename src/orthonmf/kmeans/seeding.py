@@ -9,7 +9,6 @@ the expected ratio of the draws.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,11 +51,6 @@ class Drawn:
     picks: Array  # (c,) positions, in the order of drawing
     labels: Array  # (N,) which of the picks is nearest to every point
     distances: Array  # (N,)
-
-
-def seed(points: Points, k: int, rng: np.random.Generator, *, distance: Distance = plain) -> Array:
-    """Positions of up to k points, drawn by :func:`draw_by_law`, in the order of drawing."""
-    return draw_by_law(points, k, rng, distance=distance).picks
 
 
 def draw_by_law(
@@ -106,33 +100,6 @@ def _take(between: Array, before: Array, rng: np.random.Generator) -> list[int]:
             taken.append(number)
             now = np.minimum(now, between[:, number])
     return taken
-
-
-def draw_far(
-    weights: Array,
-    k: int,
-    rng: np.random.Generator,
-    distances_to: Callable[[Array], Array],
-    nothing: float,
-) -> Array:
-    """Draw up to k positions by weight (N,) times distance to the nearest one drawn before.
-
-    ``distances_to`` gives the distances (N, c) of all points to those at c positions. Less than
-    the share ``nothing`` of the weight left to draw from is rounding.
-    """
-    least = nothing * weights.sum()
-    drawn: list[int] = []
-    distances = np.ones(len(weights))
-    while len(drawn) < k:
-        chances = weights * distances
-        if not chances.sum() > (least if drawn else 0.0):
-            break
-        pick = draw(chances, 1, rng)
-        nearer = distances_to(pick)[:, 0]
-        distances = np.minimum(nearer, distances) if drawn else nearer
-        drawn.append(int(pick[0]))
-        distances[drawn] = 0.0
-    return np.array(drawn, dtype=np.int64)
 
 
 def seeding_promise(k: int) -> Promise:

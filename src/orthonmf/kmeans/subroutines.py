@@ -15,7 +15,7 @@ from orthonmf.kmeans.exchanges import Exchange, random_exchanges
 from orthonmf.kmeans.lloyd import Clustering, lloyd
 from orthonmf.kmeans.local_search import cluster_until_stable
 from orthonmf.kmeans.rounds import seed_in_rounds
-from orthonmf.kmeans.seeding import plain, seed, seeding_promise
+from orthonmf.kmeans.seeding import draw_by_law, plain, seeding_promise
 from orthonmf.kmeans.user_subroutine import call_subroutine
 from orthonmf.typing import Array
 
@@ -60,7 +60,7 @@ class Subroutine:
         """The centers (k, m) that Lloyd starts from."""
         if self.in_rounds:
             return seed_in_rounds(points, k, rng, distance=plain)
-        centers = points.at(seed(points, k, rng))
+        centers = points.at(draw_by_law(points, k, rng).picks)
         if not self.random_exchanges:
             return centers
         exchange = Exchange(points, centers)

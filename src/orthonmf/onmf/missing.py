@@ -21,14 +21,13 @@ from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.missing import MaskedMatrix, MaskedSweep
 from orthonmf.engine.points import Points, Samples, StreamedColumns, move_idle
 from orthonmf.engine.sampling import draw
-from orthonmf.kmeans.seeding import distance_rounding, draw_far
+from orthonmf.kmeans.seeding import distance_rounding
 from orthonmf.kmeans.subroutines import weighted_kmeans
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import unit_rows
 from orthonmf.onmf.search.loop import Escape, Search, Start
 from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
-from orthonmf.vectors import divide
 
 NO_PROMISE = Promise(
     reason="entries are missing, and no algorithm with a proven ratio is known for that; "
@@ -135,15 +134,17 @@ class _Observed(Method[Array, _Refit]):
     def _draw(self) -> Array:
         """Points drawn one after the other by the energy not captured so far."""
         weights = self._points.weights
-
-        def distances_to(picks: Array) -> Array:
-            sweep = self._matrix.masked_sweep(self._at(picks), self._orthogonal)
-            return divide(np.maximum(weights - sweep.captured, 0.0), weights)[:, None]
-
-        nothing = distance_rounding(self._points.dimension)
-        picks = draw_far(weights, self._k, self._rng, distances_to, nothing)
-        components = np.zeros((self._k, self._matrix.shape[1]))
-        components[: len(picks)] = self._at(picks)
+        rounding = distance_rounding(self._points.dimension) * weights.sum()
+        components, missed = np.zeros((self._k, self._matrix.shape[1])), weights
+        for number in range(self._k):
+            if number > 0 and not missed.sum() > rounding:
+                break
+            drawn = draw(missed, 1, self._rng)
+            components[number] = self._at(drawn)[0]
+            alone = components[number : number + 1]
+            captured = self._matrix.masked_sweep(alone, self._orthogonal).captured
+            missed = np.minimum(missed, np.maximum(weights - captured, 0.0))
+            missed[drawn] = 0.0
         return components
 
     def _scatter(self) -> Array:

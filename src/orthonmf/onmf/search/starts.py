@@ -21,7 +21,7 @@ from orthonmf.engine.sampling import draw_distinct
 from orthonmf.errors import InvalidInputError
 from orthonmf.kmeans.exchanges import Nearest, best_exchanges
 from orthonmf.kmeans.rounds import seed_in_rounds
-from orthonmf.kmeans.seeding import lines, seed
+from orthonmf.kmeans.seeding import draw_by_law, lines
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import single_from_lines
 from orthonmf.onmf.search.candidates import (
@@ -288,7 +288,7 @@ def choose_in_passes(points: Points, k: int, rng: np.random.Generator) -> Chosen
 
 def draw_directions(points: Points, k: int, rng: np.random.Generator) -> Chosen:
     """Up to k directions drawn from all points, one by one."""
-    return Chosen(points.at(seed(points, k, rng, distance=lines)))
+    return Chosen(points.at(draw_by_law(points, k, rng, distance=lines).picks))
 
 
 def draw_and_exchange(points: Samples, k: int, rng: np.random.Generator) -> Chosen:
