@@ -17,13 +17,13 @@ def divide(values: Array, by: Array) -> Array:
 
 
 def square_lengths(vectors: Array) -> Array:
-    """Squared lengths (k,) of rows (k, m)."""
-    return np.einsum("sh,sh->s", vectors, vectors)
+    """Squared lengths (..., k) of rows (..., k, m)."""
+    return np.einsum("...h,...h->...", vectors, vectors)
 
 
 def unit_lengths(vectors: Array) -> Array:
-    """Rows (k, m) at length one; zero rows stay zero."""
-    return divide(vectors, np.sqrt(square_lengths(vectors))[:, None])
+    """Rows (..., k, m) at length one; zero rows stay zero."""
+    return divide(vectors, np.sqrt(square_lengths(vectors))[..., None])
 
 
 def unit_sums(vectors: Array) -> Array:

@@ -20,7 +20,7 @@ from orthonmf.onmf.search.moves import net_gains
 from orthonmf.onmf.search.one_side import FIRST_SWEEPS, FIRST_TOL
 from orthonmf.onmf.solution import CoreSolution
 from orthonmf.typing import Array
-from orthonmf.vectors import divide
+from orthonmf.vectors import divide, square_lengths, unit_lengths
 
 STEP = "table search"
 # Answers drawn at first, and how many of them are refined.
@@ -51,15 +51,12 @@ class Answers:
     cores: Array  # (R, k, l) what is between them
     captured: Array  # (R,) sums of the squares of the cores
 
-    def keep(self, chosen: Array) -> Answers:
-        """Some of them."""
+    def best(self, count: int) -> Answers:
+        """Those that capture most, the best first."""
+        chosen = np.argsort(-self.captured, kind="stable")[:count]
         return Answers(
             self.rows[chosen], self.columns[chosen], self.cores[chosen], self.captured[chosen]
         )
-
-    def best(self, count: int) -> Answers:
-        """Those that capture most, the best first."""
-        return self.keep(np.argsort(-self.captured, kind="stable")[:count])
 
 
 class TableSearch:
@@ -71,13 +68,13 @@ class TableSearch:
 
     def __init__(self, matrix: Matrix, options: Options, *, diagonal: bool = False) -> None:
         self._matrix, self._options, self._diagonal = matrix, options, diagonal
-        k = options.n_components
-        self._sizes = (k, k if diagonal else options.n_groups)
+        self._k = options.n_components
+        self._l = self._k if diagonal else options.n_groups
         n_rounds = 0
         # Who gives a start, or asks for few sweeps or a rough answer, gets no more than that.
         short = options.max_iter <= FIRST_SWEEPS or options.tol > FIRST_TOL
-        if isinstance(options.init, str) and not short and min(self._sizes) > 1:
-            n_rounds = count_rounds(matrix.shape, self._sizes)
+        if isinstance(options.init, str) and not short and min(self._k, self._l) > 1:
+            n_rounds = count_rounds(matrix.shape, (self._k, self._l))
         self.suffices = n_rounds >= ENOUGH_ROUNDS and options.n_init == 1
         self.n_rounds = options.n_init * n_rounds
         if n_rounds:
@@ -87,35 +84,14 @@ class TableSearch:
         """The best of what known answers, and others that are drawn, become in some rounds."""
         step = self._options.checkpoint.next_step()
         if not step.finished:
-            table = self._matrix.dense() / np.sqrt(self._matrix.total)
-            batch = _Batch(table, self._sizes, self._rng, self._diagonal)
-            best = batch.run(known, self.n_rounds)
+            self._table = self._matrix.dense() / np.sqrt(self._matrix.total)
+            self._squares = np.square(self._table)
+            best = self._search(known)
             groups = np.ascontiguousarray(best.columns[0].T)
-            step.finish(text=STEP, groups=groups, core=best.cores[0])
+            step.finish(groups=groups, core=best.cores[0])
         return CoreSolution(step.arrays["groups"], step.arrays["core"])
 
-
-def count_rounds(shape: tuple[int, int], sizes: tuple[int, int]) -> int:
-    """How many rounds of kicks there is time for on a table of this shape; 0 where it is large."""
-    (n, m), (k, l) = shape, sizes  # noqa: E741
-    if max(shape) > MOST_POINTS:
-        return 0
-    sweep = n * m * (k + l) / PRODUCTS_PER_SECOND + (n * k + m * l) / NUMBERS_PER_SECOND
-    n_rounds = int(SECONDS / (SWEEPS_PER_ROUND * (sweep + SECONDS_PER_SWEEP)))
-    return min(n_rounds, MOST_ROUNDS) if n_rounds >= FEWEST_ROUNDS else 0
-
-
-class _Batch:
-    """A table (n, m) of energy 1, and what is searched for in it."""
-
-    def __init__(
-        self, table: Array, sizes: tuple[int, int], rng: np.random.Generator, diagonal: bool
-    ) -> None:
-        self._table, self._squares = table, np.square(table)
-        self._k, self._l = sizes
-        self._rng, self._diagonal = rng, diagonal
-
-    def run(self, known: list[CoreSolution], n_rounds: int) -> Answers:
+    def _search(self, known: list[CoreSolution]) -> Answers:
         """Refine the best of many answers, then in every round the best of its kicked copies."""
         columns, directions = self._draw_answers(N_DRAWN)
         if known:
@@ -123,7 +99,7 @@ class _Batch:
             columns = np.concatenate([given, columns])
             directions = np.concatenate([np.stack([answer.core for answer in known]), directions])
         best = self._refine(columns, directions, N_REFINED)
-        for _ in range(n_rounds):
+        for _ in range(self.n_rounds):
             kicked = self._refine(*self._kick(best), N_SETTLED)
             if kicked.captured[0] > best.captured[0]:
                 best = kicked
@@ -170,19 +146,18 @@ class _Batch:
         if by_columns:
             table, squares = table.T, squares.T
         points = table @ others  # (R, N, c)
-        products = points @ _transposed(_unit(directions))
+        products = points @ _transposed(unit_lengths(directions))
         labels, members = _winners_only(products)
         if self._diagonal:
             energies = np.einsum("rnk,rnk->rk", members, members)
             # The other side of a block follows a point that comes to it, as far as it reaches.
             most = squares @ (others > 0)
         else:
-            weights = np.einsum("rnc,rnc->rn", points, points)
             sums = _transposed(members) @ points
             norms = np.einsum("rnk,rnk->rk", members, members)
-            energies = divide(np.einsum("rkc,rkc->rk", sums, sums), norms)
-            products = points @ _transposed(_unit(sums))
-            most = weights[:, :, None]
+            energies = divide(square_lengths(sums), norms)
+            products = points @ _transposed(unit_lengths(sums))
+            most = square_lengths(points)[:, :, None]
         _move(members, labels, np.square(products), most, energies)
         groups = divide(members, np.sqrt(np.einsum("rnk,rnk->rk", members, members))[:, None, :])
         cores = _transposed(groups) @ points
@@ -193,7 +168,7 @@ class _Batch:
         table = self._table
         drawn = self._draw_directions(np.broadcast_to(table.T, (count, *table.T.shape)), self._l)
         _, columns = _winners_only(table.T @ _transposed(drawn))
-        columns = _transposed(_unit(_transposed(columns)))
+        columns = _transposed(unit_lengths(_transposed(columns)))
         if self._diagonal:
             return columns, np.repeat(np.eye(self._k)[None], count, axis=0)
         return columns, self._draw_directions(table @ columns, self._k)
@@ -201,12 +176,12 @@ class _Batch:
     def _draw_directions(self, points: Array, k: int) -> Array:
         """Unit points (R, k, c) of (R, N, c), drawn one by one by what those before them miss."""
         count, everyone = len(points), np.arange(len(points))
-        weights = np.einsum("rnc,rnc->rn", points, points)
+        weights = square_lengths(points)
         directions, captured = np.zeros((count, k, points.shape[2])), np.zeros_like(weights)
         missed = weights
         for number in range(k):
             drawn = self._draw(missed)
-            directions[:, number] = _unit(points[everyone, drawn])
+            directions[:, number] = unit_lengths(points[everyone, drawn])
             products = (points @ directions[:, number, :, None])[:, :, 0]
             captured = np.maximum(captured, np.square(products))
             missed = np.maximum(weights - captured, 0.0)
@@ -236,14 +211,24 @@ class _Batch:
 
     def _replace_groups(self, points: Array, directions: Array, missed: Array, count: int) -> Array:
         """Copies of directions (k, c), some of them replaced by points (N, c) that are missed."""
-        copies = np.repeat(_unit(directions)[None], count, axis=0)
+        copies = np.repeat(unit_lengths(directions)[None], count, axis=0)
         n_replaced = self._rng.integers(1, 1 + MOST_REPLACED, size=count)
         chances = np.repeat(missed[None], count, axis=0)
         for number in range(MOST_REPLACED):
             drawn, leaving = self._draw(chances), self._rng.integers(len(directions), size=count)
             these = np.flatnonzero(n_replaced > number)
-            copies[these, leaving[these]] = _unit(points[drawn[these]])
+            copies[these, leaving[these]] = unit_lengths(points[drawn[these]])
         return copies
+
+
+def count_rounds(shape: tuple[int, int], sizes: tuple[int, int]) -> int:
+    """How many rounds of kicks there is time for on a table of this shape; 0 where it is large."""
+    (n, m), (k, l) = shape, sizes  # noqa: E741
+    if max(shape) > MOST_POINTS:
+        return 0
+    sweep = n * m * (k + l) / PRODUCTS_PER_SECOND + (n * k + m * l) / NUMBERS_PER_SECOND
+    n_rounds = int(SECONDS / (SWEEPS_PER_ROUND * (sweep + SECONDS_PER_SWEEP)))
+    return min(n_rounds, MOST_ROUNDS) if n_rounds >= FEWEST_ROUNDS else 0
 
 
 def _move(members: Array, labels: Array, alpha: Array, most: Array, energies: Array) -> None:
@@ -295,19 +280,11 @@ def _entering_scales(alpha: Array, beta: Array, energies: Array) -> Array:
     return np.where(along > 0, turned, np.sqrt(beta))
 
 
-def _unit(vectors: Array) -> Array:
-    """Vectors (..., c) at length one; zeros stay zero."""
-    squares = np.einsum("...c,...c->...", vectors, vectors)
-    return divide(vectors, np.sqrt(squares)[..., None])
-
-
 def _transposed(arrays: Array) -> Array:
     return arrays.swapaxes(-1, -2)
 
 
 def _winners_only(products: Array) -> tuple[Array, Array]:
     """The labels (R, N) of the largest of products (R, N, k), and products with only these kept."""
-    labels, kept = products.argmax(axis=2), np.zeros_like(products)
-    places = labels[:, :, None]
-    np.put_along_axis(kept, places, np.take_along_axis(products, places, axis=2), axis=2)
-    return labels, kept
+    labels = products.argmax(axis=2)
+    return labels, np.where(labels[:, :, None] == np.arange(products.shape[2]), products, 0.0)
