@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthonmf.engine.points import FewPoints, Samples, StreamedColumns
+from orthonmf.engine.points import Samples, StreamedColumns
 from orthonmf.inputs.data import as_matrix
 from orthonmf.vectors import divide, unit_lengths
 
@@ -129,25 +129,3 @@ def test_the_order_of_directions_does_not_change_a_bit(dtype, k, store):
     np.testing.assert_array_equal(found, (labels, scales))
     loadings = matrix.loadings(directions)
     np.testing.assert_array_equal(loadings[:, shuffled], matrix.loadings(directions[shuffled]))
-
-
-def test_a_few_points_in_an_array_are_swept_like_the_rows_of_a_matrix():
-    rows = some_matrix(60, 7)
-    few, points = FewPoints(rows), Samples(as_matrix(rows))
-    directions = unit_lengths(np.random.default_rng(2).exponential(size=(4, 7)))
-    swept, expected = few.sweep_directions(directions), points.sweep_directions(directions)
-    nonzero = rows.any(axis=1)
-    assert (swept.labels[nonzero] == expected.labels[nonzero]).all()
-    for name in ("products", "lengths", "sums", "captured", "unit"):
-        np.testing.assert_allclose(getattr(swept, name), getattr(expected, name), rtol=1e-12)
-    np.testing.assert_allclose(few.find_missed(swept), points.find_missed(expected), atol=1e-12)
-    members = np.where(np.arange(60) % 5 == 0, -1, expected.labels)
-    pairs = [
-        (few.captured_along(members, directions), points.captured_along(members, directions)),
-        (few.power_update(members, np.ones(60), 4), points.power_update(members, np.ones(60), 4)),
-        (few.rough_cosines_with(swept.unit), points.rough_cosines_with(expected.unit)),
-        (few.cosines_with(directions)[0], points.cosines_with(directions)[0]),
-        (few.at(np.array([5, 3])), points.at(np.array([5, 3]))),
-    ]
-    for lean, usual in pairs:
-        np.testing.assert_allclose(lean, usual, rtol=1e-12, atol=1e-12)

@@ -45,10 +45,11 @@ def compress_swept(matrix: Matrix, sweep: DirectionSweep) -> Samples:
 def columns_by_groups(matrix: Matrix, sums: Array, energies: Array) -> Samples:
     """Points (m, k) from sums (k, m) of scale times row, and sums of squared scales (k,)."""
     seen = divide(sums, np.sqrt(np.maximum(energies, 0.0))[:, None])
-    return as_points(matrix, np.ascontiguousarray(seen.T))
+    return as_points(matrix, seen.T)
 
 
 def as_points(matrix: Matrix, rows: Array, row_weights: Array | None = None) -> Samples:
     """Rows (N, c), computed from a matrix, as points for the same executor."""
+    rows = np.ascontiguousarray(rows)
     scanned = Scan(None, square_lengths(rows), row_weights=row_weights)
     return Samples(Matrix(in_memory(rows), matrix.executor, scanned))

@@ -370,19 +370,20 @@ class Matrix:
         Scales, where given, take the place of the row weights or multiply the columns. For code
         that needs all pairs of rows, and for code of the user.
         """
-        rows = row_scales
-        if rows is None:
-            weights = self.row_weights
-            rows = np.ones(self.shape[0]) if weights is None else np.sqrt(weights)
-        columns = np.ones(self.shape[1]) if column_scales is None else column_scales
+        rows, columns = self._scales(row_scales, column_scales)
         blocks: list[Any] = []
-        self.fold(
-            "multiply",
-            lambda part, block: blocks.append(block),
-            {"column_scales": self.weigh_columns(columns)},
-            {"row_scales": rows},
-        )
+        self.fold("multiply", lambda part, block: blocks.append(block), columns, rows)
         return stack(blocks, transposed)
+
+    def _scales(
+        self, row_scales: Array | None = None, column_scales: Array | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What rows and columns of X are multiplied by: the roots of their weights."""
+        (n, m), weights = self.shape, self.row_weights
+        if row_scales is None:
+            row_scales = np.ones(n) if weights is None else np.sqrt(weights)
+        columns = self.weigh_columns(np.ones(m) if column_scales is None else column_scales)
+        return {"row_scales": row_scales}, {"column_scales": columns}
 
     def dense(self) -> Array:
         """Y as one dense float64 array: for small data."""
@@ -390,9 +391,8 @@ class Matrix:
 
     def gram(self) -> Array:
         """The Gram matrix of the columns of Y, (m, m)."""
-        m = self.shape[1]
-        shared = {"column_factors": self.weigh_columns(np.ones(m))}
-        return self.add_up("gram", (m, m), shared, {"row_weights": self.row_weights})
+        rows, columns = self._scales()
+        return self.add_up("gram", 2 * self.shape[1:], columns, rows)
 
     def row_gram(self) -> Array:
         """The Gram matrix (n, n) of the rows of Y, for few rows."""

@@ -384,64 +384,6 @@ class Samples(Points):
         return self.matrix.whole(row_scales=divide(np.ones(len(lengths)), lengths))
 
 
-class FewPoints(Samples):
-    """A few hundred points that a search makes itself: a dense array (N, m) without weights.
-
-    Searches pass over them a hundred times, and what a matrix does for blocks, weights and scales
-    would take longer than the products.
-    """
-
-    def __init__(self, rows: Array) -> None:
-        self._rows = rows
-        self.dimension = rows.shape[1]
-        self.weights = square_lengths(rows)
-        self._lengths = np.sqrt(self.weights)
-        self._everyone = np.arange(len(rows))
-        self._swept: tuple[Array | None, Array] = None, rows  # unit directions, their products
-
-    def at(self, indices: Array) -> Array:
-        return divide(self._rows[indices], self._lengths[indices][:, None])
-
-    def cosines_with(self, centers: Array) -> tuple[Array, Array]:
-        products = self._rows @ centers.T
-        return divide(products, self._lengths[:, None]), square_lengths(centers)
-
-    def rough_cosines_with(self, unit: Array) -> Array:
-        # A repair asks for the second best directions of the sweep before it.
-        products = self._swept[1] if unit is self._swept[0] else unit @ self._rows.T
-        return np.minimum(divide(products, self._lengths), 1.0).T
-
-    def sweep_directions(self, directions: Array, *, by_point: bool = True) -> DirectionSweep:
-        unit = unit_lengths(directions)
-        products = unit @ self._rows.T
-        self._swept = unit, products
-        labels = products.argmax(axis=0)
-        winning = products[labels, self._everyone]
-        sums = self._sum(labels, winning, len(unit))
-        captured = np.einsum("sh,sh->s", sums, unit)
-        return DirectionSweep(labels, winning, self._lengths, sums, captured, unit)
-
-    def captured_along(self, labels: Array, directions: Array) -> Array:
-        unit = unit_lengths(directions)
-        products = np.einsum("nh,nh->n", self._rows, unit[np.maximum(labels, 0)])
-        return np.where(labels >= 0, np.minimum(np.square(products), self.weights), 0.0)
-
-    def cut(self, parts: Sequence[Array | slice]) -> list[Samples]:
-        return [FewPoints(self._rows[rows]) for rows in parts]
-
-    def power_update(self, labels: Array, cosines: Array, k: int) -> Array:
-        return self._sum(labels, cosines * self._lengths, k)
-
-    def _sum(self, labels: Array, coefficients: Array, k: int) -> Array:
-        members = np.zeros((k, len(self._rows)))
-        inside = labels >= 0
-        members[labels[inside], self._everyone[inside]] = coefficients[inside]
-        return np.asarray(members @ self._rows)
-
-    def whole(self) -> Array:
-        return self._rows
-
-
 class TransposedColumns(Samples):
     """The columns of a matrix as points: the rows of its transpose, where that can be had."""
 

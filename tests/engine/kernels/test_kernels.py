@@ -35,8 +35,8 @@ def _made(request, monkeypatch):
     monkeypatch.setattr(dense, "FEWEST_ROWS", 7)
     monkeypatch.setattr(dense, "SCORES_IN_CACHE", 1)
     monkeypatch.setattr(dense, "SMALL_MEMBERS", 0)
-    monkeypatch.setattr(dense, "SEGMENTS_FROM", 2)
-    monkeypatch.setattr(sparse, "SEGMENTS_FROM", 2)
+    monkeypatch.setattr(dense, "THIN", 0.4)
+    monkeypatch.setattr(sparse, "THIN", 0.4)
     monkeypatch.setattr(sparse, "CHUNK_ENTRIES", 5 * M)
     monkeypatch.setattr(sparse, "GRAM_CHUNK", 4 * M)
     if request.param == "tensors":
@@ -133,9 +133,8 @@ def test_what_is_proven_is_computed_in_float64(made, dtype):
     assert (looked.offense, looked.largest) == (None, float(rows.max()))
     close(looked.row_squares, wide**2 @ FACTORS)
     close(kernel.square_columns(given, kernel.place(WEIGHTS)), WEIGHTS @ wide**2)
-    gram = (WEIGHTS[:, None] * wide).T @ wide
-    close(kernel.gram(given, np.ones(M), kernel.place(WEIGHTS)), gram)
-    close(kernel.gram(given, FACTORS, None), wide.T @ wide * np.outer(FACTORS, FACTORS))
+    scaled = WEIGHTS[:, None] * wide * FACTORS
+    close(kernel.gram(given, kernel.place(WEIGHTS), FACTORS), scaled.T @ scaled)
     combined = wide @ directions.T
     columns = kernel.combine_columns(given, directions, kernel.place(WEIGHTS), exact=True)
     close(columns[0], (WEIGHTS[:, None] * combined).T @ wide)
@@ -218,4 +217,4 @@ def test_what_the_user_set_for_products_stays_and_nothing_is_proven_by_emulation
         settings.fp32_precision = before
     monkeypatch.setenv(gpu.EMULATION, "1")
     with pytest.raises(InvalidInputError, match="emulated"):
-        KERNELS["tensors"][0].gram(torch.tensor(X), np.ones(M), None)
+        KERNELS["tensors"][0].gram(torch.tensor(X), np.ones(N), np.ones(M))

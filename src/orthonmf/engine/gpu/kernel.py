@@ -262,23 +262,20 @@ class TensorKernel(Kernel[Any]):
             sums.append((weights * x * torch.where(counted, ratios, 1.0).log()).sum(dim=1))
         return DeviceArray(torch.cat(sums))
 
-    def gram(self, rows: Any, column_factors: Array, row_weights: Any) -> Any:
+    def gram(self, rows: Any, row_scales: Any, column_scales: Array) -> Any:
         refuse_emulation()
-        factors = self._tensor(column_factors, torch.float64)
         gram = rows.new_zeros((rows.shape[1],) * 2, dtype=torch.float64)
-        plain = bool((factors == 1.0).all())
         for some in self._pieces(rows):
-            wide = rows[some].double()
-            if row_weights is not None:
-                wide = wide * self._tensor(row_weights[some], torch.float64).sqrt()[:, None]
-            if not plain:
-                wide = wide * factors
-            gram += wide.T @ wide
+            scaled = self._multiply(rows[some], row_scales[some], column_scales)
+            gram += scaled.T @ scaled
         return DeviceArray(gram)
 
     def multiply(self, rows: Any, row_scales: Any, column_scales: Array) -> Array:
+        return fetch(self._multiply(rows, row_scales, column_scales))
+
+    def _multiply(self, rows: Any, row_scales: Any, column_scales: Array) -> Any:
         scales = self._tensor(row_scales, torch.float64)[:, None]
-        return fetch(rows.double() * scales * self._tensor(column_scales, torch.float64))
+        return rows.double() * scales * self._tensor(column_scales, torch.float64)
 
     def take(self, rows: Any, indices: Array | slice) -> Array:
         given = indices if isinstance(indices, slice) else as_tensor(indices, self._device)

@@ -5,7 +5,6 @@ The sweep is `Kernel.sweep`, the same for dense and sparse rows: `find_winners`,
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +15,7 @@ from orthonmf.engine.kernels.interface import (
     BlockLook,
     Kernel,
     piece_rows,
-    share_no_column,
+    thin,
 )
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.segments import slices
@@ -27,8 +26,8 @@ CHUNK_ENTRIES = 2**18
 FEWEST_ROWS = 1024
 SCORES_IN_CACHE = 2**18
 ENTRIES_IN_CACHE = 2**20
-# With more directions than this that share no column, adding up segments beats multiplying.
-SEGMENTS_FROM = 64
+# Directions of which a smaller share is not zero are multiplied as sparse ones.
+THIN = 1 / 256
 # Below this size a product with zeros costs less than building a sparse matrix.
 SMALL_MEMBERS = 2**12
 
@@ -67,35 +66,30 @@ class DenseKernel(Kernel[Array]):
         return squares
 
     def multiply_directions(self, rows: Array, directions: Array, exact: bool = True) -> Array:
-        if len(directions) > SEGMENTS_FROM and share_no_column(directions):
-            wide = rows.astype(np.float64, copy=False) if exact else rows
-            return np.ascontiguousarray(_segment_products(wide, directions).T)
+        dtype = np.float64 if exact else rows.dtype
+        vectors = thin(directions, dtype, THIN)
         if not exact:
-            return rows @ directions.T.astype(rows.dtype, copy=False)
+            return rows @ vectors.T
         products = np.empty((len(rows), len(directions)))
         for some in _chunks(rows):
-            chunk = rows[some].astype(np.float64, copy=False)
-            np.matmul(chunk, directions.T, out=products[some])
+            products[some] = rows[some].astype(dtype, copy=False) @ vectors.T
         return products
 
     def find_winners(
         self, rows: Array, directions: Array, offsets: Array | None = None, lengths: Any = None
     ) -> tuple[Array, Array]:
         k, n_columns = directions.shape
-        by_segments = k > SEGMENTS_FROM and share_no_column(directions)
-        directions = np.asarray(directions, dtype=rows.dtype)
+        vectors = thin(directions, rows.dtype, THIN)
         labels, best = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=rows.dtype)
         # Few rows at a time, so that their products are still in cache when the winner is sought.
         most = max(FEWEST_ROWS, min(SCORES_IN_CACHE // k, ENTRIES_IN_CACHE // n_columns))
         size = -(-len(rows) // -(-len(rows) // most))  # as even as it goes
         for part in slices(len(rows), size):
             some = rows[part]
-            if by_segments:
-                scores = _segment_products(some, directions)
-            elif rows.dtype == np.float64:
-                scores = directions @ some.T
+            if rows.dtype == np.float64:
+                scores = vectors @ some.T
             else:  # in float32 the other layout of the product is faster, and a copy on top
-                scores = np.ascontiguousarray((some @ directions.T).T)
+                scores = np.ascontiguousarray((some @ vectors.T).T)
             if offsets is not None:
                 lower = np.multiply.outer(offsets, lengths[part])
                 scores -= lower.astype(rows.dtype, copy=False)
@@ -120,8 +114,8 @@ class DenseKernel(Kernel[Array]):
             few[labels, np.arange(len(rows))] = coefficients
             return np.asarray(few @ rows, dtype=np.float64)
         # One non-zero per row of the block: a sparse product is one scaled addition per row.
-        values = coefficients.astype(rows.dtype, copy=False)
-        members = _one_per_column(values, labels.astype(np.int32, copy=False), k)
+        values, places = coefficients.astype(rows.dtype, copy=False), np.arange(len(rows) + 1)
+        members = csc_array((values, labels, places), shape=(k, len(rows)))
         return np.asarray(members @ rows, dtype=np.float64)
 
     def combine_columns(
@@ -151,19 +145,17 @@ class DenseKernel(Kernel[Array]):
             squares[some] = np.square(difference).sum(axis=1)
         return squares
 
-    def gram(self, rows: Array, column_factors: Array, row_weights: Array | None) -> Array:
-        scales = np.ones(len(rows)) if row_weights is None else np.sqrt(row_weights)
-        plain = row_weights is None and bool((column_factors == 1.0).all())
+    def gram(self, rows: Array, row_scales: Array, column_scales: Array) -> Array:
         gram = np.zeros((rows.shape[1], rows.shape[1]))
         for some in slices(len(rows), piece_rows(rows.shape[1])):
-            weighted = rows[some].astype(np.float64, copy=False)
-            if not plain:
-                weighted = self.multiply(weighted, scales[some], column_factors)
-            gram += weighted.T @ weighted
+            scaled = self.multiply(rows[some], row_scales[some], column_scales)
+            gram += scaled.T @ scaled
         return gram
 
     def multiply(self, rows: Array, row_scales: Array, column_scales: Array) -> Array:
-        return rows * row_scales[:, None] * column_scales
+        multiplied = rows * row_scales[:, None]
+        multiplied *= column_scales
+        return multiplied
 
     def take(self, rows: Array, indices: Array | slice) -> Array:
         return rows[indices]
@@ -191,19 +183,6 @@ def row_dots(left: Array, right: Array, out: Array | None = None) -> Array:
     return np.einsum("ij,ij->i", left, right, out=out)
 
 
-def _segment_products(rows: Array, directions: Array) -> Array:
-    """(k, b) products with directions that share no column: every entry is read once."""
-    owners = (directions != 0).argmax(axis=0)
-    order = np.argsort(owners, kind="stable")
-    used, starts = np.unique(owners[order], return_index=True)
-    values = directions[owners, np.arange(len(owners))][order]
-    scores = np.zeros((len(directions), len(rows)), dtype=rows.dtype)
-    for some in _chunks(rows):
-        multiplied = rows[some, order] * values
-        scores[used, some] = np.add.reduceat(multiplied, starts, axis=1).T
-    return scores
-
-
 def _winners(scores: Array, best: Array) -> Array:
     """Row of the maximum in every column of a (k, b) array, the lowest on ties."""
     if len(scores) <= 127:
@@ -216,24 +195,6 @@ def _winners(scores: Array, best: Array) -> Array:
             np.multiply(places, numbers, out=places)
             return np.bitwise_or.reduce(places, axis=0)
     return scores.argmax(axis=0)
-
-
-_this_thread = threading.local()
-
-
-def _one_per_column(values: Array, places: Array, k: int) -> csc_array:
-    """A (k, b) sparse array with one value per column, valid until this thread's next call.
-
-    Checking a new one costs as much as multiplying with it, so the last one of this shape is
-    filled again.
-    """
-    shape, members = (k, len(values)), getattr(_this_thread, "members", None)
-    if members is not None and members.shape == shape and members.dtype == values.dtype:
-        members.data, members.indices = values, places
-    else:
-        ends = np.arange(len(values) + 1, dtype=np.int32)
-        members = _this_thread.members = csc_array((values, places, ends), shape=shape)
-    return members
 
 
 def _chunks(rows: Array) -> Iterator[slice]:

@@ -105,7 +105,7 @@ class Kernel(ABC, Generic[RowsT]):
     def multiply_directions(self, rows: RowsT, directions: Array, exact: bool = True) -> Any:
         """Inner products (b, c) with directions (c, m), in float64 unless not ``exact``.
 
-        On the host many directions of which no two share a column cost what one does.
+        On the host many directions of which no two share a column cost what a few do.
         """
 
     @abstractmethod
@@ -160,8 +160,8 @@ class Kernel(ABC, Generic[RowsT]):
         raise NotImplementedError
 
     @abstractmethod
-    def gram(self, rows: RowsT, column_factors: Array, row_weights: Any) -> Any:
-        """Gram matrix of the weighted columns of a block, (m, m) float64."""
+    def gram(self, rows: RowsT, row_scales: Any, column_scales: Array) -> Any:
+        """Gram matrix (m, m) float64 of the columns of what `multiply` gives."""
 
     @abstractmethod
     def multiply(self, rows: RowsT, row_scales: Any, column_scales: Array) -> Array | csr_array:
@@ -209,10 +209,10 @@ class Kernel(ABC, Generic[RowsT]):
         return products, self.sum_rows(rows, places, coefficients, len(directions))
 
 
-def share_no_column(directions: Array) -> bool:
-    """Whether no two directions (k, m) share a column."""
-    used = directions != 0
-    return np.count_nonzero(used) == np.count_nonzero(used.any(axis=0))
+def thin(directions: Array, dtype: Any, share: float) -> Array | csr_array:
+    """Directions (k, m) in a dtype, as CSR where less than this share of them is not zero."""
+    vectors = directions.astype(dtype, copy=False)
+    return csr_array(vectors) if np.count_nonzero(vectors) < share * vectors.size else vectors
 
 
 def piece_rows(n_columns: int) -> int:

@@ -11,7 +11,7 @@ from orthonmf.engine.kernels.dense import CHUNK_ENTRIES, DENSE, find_offense
 from orthonmf.engine.kernels.interface import (
     BlockLook,
     Kernel,
-    share_no_column,
+    thin,
 )
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.segments import slices
@@ -20,8 +20,8 @@ from orthonmf.typing import Array
 # What one multiplication of a sparse product costs, in multiplications of a dense one.
 SPARSE_OVERHEAD = 200
 GRAM_CHUNK = 2**21
-# With more directions than this that share no column, adding up segments beats multiplying.
-SEGMENTS_FROM = 12
+# Directions of which a smaller share is not zero are multiplied as sparse ones.
+THIN = 1 / 32
 
 
 class SparseKernel(Kernel[csr_array]):
@@ -53,9 +53,10 @@ class SparseKernel(Kernel[csr_array]):
 
     def multiply_directions(self, rows: csr_array, directions: Array, exact: bool = True) -> Array:
         dtype = np.dtype(np.float64) if exact else rows.dtype
-        if len(directions) > SEGMENTS_FROM and share_no_column(directions):
-            return _segment_products(rows, directions, dtype)
-        return rows @ np.ascontiguousarray(directions.T, dtype=dtype)
+        vectors = thin(directions, dtype, THIN)
+        if isinstance(vectors, np.ndarray):
+            return rows @ np.ascontiguousarray(vectors.T)
+        return (rows @ vectors.T.tocsr()).toarray()
 
     def find_winners(
         self, rows: csr_array, directions: Array, offsets: Array | None = None, lengths: Any = None
@@ -99,14 +100,9 @@ class SparseKernel(Kernel[csr_array]):
             squares[part] = DENSE.square_residuals(chunk, fitted[part], components, column_factors)
         return squares
 
-    def gram(self, rows: csr_array, column_factors: Array, row_weights: Array | None) -> Array:
-        scales = np.ones(rows.shape[0]) if row_weights is None else np.sqrt(row_weights)
-        plain = row_weights is None and bool((column_factors == 1.0).all())
-        weighted = rows.astype(np.float64, copy=False)
-        if not plain:
-            weighted = self.multiply(weighted, scales, column_factors)
+    def gram(self, rows: csr_array, row_scales: Array, column_scales: Array) -> Array:
         gram = np.zeros((rows.shape[1], rows.shape[1]))
-        _add_gram(weighted, gram)
+        _add_gram(self.multiply(rows, row_scales, column_scales), gram)
         return gram
 
     def multiply(self, rows: csr_array, row_scales: Array, column_scales: Array) -> csr_array:
@@ -152,16 +148,6 @@ def _add_gram(rows: csr_array, gram: Array) -> None:
 
 def _square(rows: csr_array) -> csr_array:
     return with_values(rows, np.square(rows.data, dtype=np.float64))
-
-
-def _segment_products(rows: csr_array, directions: Array, dtype: np.dtype) -> Array:
-    """(b, k) products with directions that share no column: every entry is read once."""
-    n_rows, k = rows.shape[0], len(directions)
-    owners = (directions != 0).argmax(axis=0)
-    values = directions[owners, np.arange(len(owners))]
-    places = np.repeat(np.arange(n_rows) * k, np.diff(rows.indptr)) + owners[rows.indices]
-    products = np.bincount(places, rows.data * values[rows.indices], minlength=n_rows * k)
-    return products.reshape(n_rows, k).astype(dtype, copy=False)
 
 
 def _shift(rows: csr_array, labels: Array, k: int) -> csr_array:

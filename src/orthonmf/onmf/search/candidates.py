@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orthonmf.engine.compressed import as_points
 from orthonmf.engine.point_gram import Products
-from orthonmf.engine.points import DirectionSweep, FewPoints, Points, Samples
+from orthonmf.engine.points import DirectionSweep, Points, Samples
 from orthonmf.engine.sampling import draw_distinct
 from orthonmf.kmeans.rounds import draw_in_rounds
 from orthonmf.kmeans.seeding import draw_by_law, lines
@@ -166,7 +167,7 @@ def with_few_coordinates(centers: Array, cosines: Array | None) -> Array:
 def choose(points: Points, candidates: Candidates, k: int, rng: np.random.Generator) -> Array:
     """Up to k directions (k, m) that are good for the candidates, as the points hold them."""
     roots = np.sqrt(candidates.energies)
-    few = FewPoints(candidates.coordinates * roots[:, None])
+    few = as_points(points.matrix, candidates.coordinates * roots[:, None])
     # Of few components a tournament finds out in less time whether the data are easy.
     enough = ENOUGH_DRAWS if SOME_COMPONENTS <= k < MANY_COMPONENTS else 1
     answers = [_draw_and_repair(few, k, rng)]
@@ -211,7 +212,7 @@ def repair_labels(points: Samples, labels: Array, scales: Array, k: int) -> tupl
     everyone = np.arange(len(points.weights))
     lengths = np.sqrt(points.weights)
     coordinates = with_few_coordinates(points.at(everyone), None)
-    few = FewPoints(coordinates * lengths[:, None])
+    few = as_points(points.matrix, coordinates * lengths[:, None])
     repaired = repair(few, few.power_update(labels, divide(scales, lengths), k))
     sweep = few.sweep_directions(repaired.directions)
     return sweep.labels, sweep.products
