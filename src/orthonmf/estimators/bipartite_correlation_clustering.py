@@ -110,20 +110,19 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
         self.row_labels_, self.column_labels_ = result.row_labels, result.column_labels
         self.disagreements_, self.certificate_ = result.disagreements, result.certificate
         self.row_names_, self.column_names_ = graph.row_names, graph.column_names
-        self._n_clusters = result.n_clusters
         return self
 
     @property
     def rows_(self) -> Array:
         """Which rows are in each cluster that has both sides (n_clusters x n_rows, boolean)."""
         check_is_fitted(self)
-        return self.row_labels_ == np.arange(self._n_clusters)[:, None]
+        return self.row_labels_ == np.intersect1d(self.row_labels_, self.column_labels_)[:, None]
 
     @property
     def columns_(self) -> Array:
         """Which columns are in each cluster that has both sides (n_clusters x n_columns)."""
         check_is_fitted(self)
-        return self.column_labels_ == np.arange(self._n_clusters)[:, None]
+        return self.column_labels_ == np.intersect1d(self.row_labels_, self.column_labels_)[:, None]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -177,7 +177,7 @@ BAD_VALUES = {
             {**OPTIONS, "kmeans": 3}, {**OPTIONS, "n_init": 0}, {**OPTIONS, "tol": -1.0},
         ],
     },
-    "clusters": {"n_clusters": [11, -1], "disagreements": [0.5], "row_names": [["a"]]},
+    "clusters": {"disagreements": [0.5], "row_names": [["a"]]},
     "stability": {
         "n_refits": [0], "resample": ["rows"], "random_state": [-1],
         "samples": [{"agreement": 2}],

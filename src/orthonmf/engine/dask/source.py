@@ -115,11 +115,6 @@ def _boundaries(blocks: list[slice]) -> Array:
     return np.cumsum([0, *(rows.stop - rows.start for rows in blocks)], dtype=np.int64)
 
 
-def is_dask_array(X: Any) -> bool:
-    """Whether a collection of Dask is an array."""
-    return isinstance(X, import_extra("dask.array", "dask").Array)
-
-
 def check_chunks(array: Any) -> None:
     """Refuse a Dask array whose rows cannot be counted or are split."""
     if any(np.isnan(length) for lengths in array.chunks for length in lengths):

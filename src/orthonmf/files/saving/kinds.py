@@ -276,7 +276,6 @@ def _pack_clustering(model: BipartiteCorrelationClustering) -> Packed:
     own, arrays = _pack_estimator(model, "feature_names")
     content = {
         **own,
-        "n_clusters": len(model.rows_),
         "disagreements": model.disagreements_,
         "certificate": model.certificate_,
         "row_names": _list_names(model.row_names_, "row_names_"),
@@ -296,9 +295,6 @@ def _unpack_clustering(content: Content) -> BipartiteCorrelationClustering:
     model.certificate_ = _certificate(content)
     model.row_labels_ = content.labels("row_labels", n, n + m, lowest=0)
     model.column_labels_ = content.labels("column_labels", m, n + m, lowest=0)
-    model._n_clusters = content.value(
-        "n_clusters", lambda value: is_count(value) and value <= n + m
-    )
     model.row_names_ = _read_names(content, "row_names", n)
     model.column_names_ = _read_names(content, "column_names", m)
     return model
