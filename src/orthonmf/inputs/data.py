@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -58,50 +58,41 @@ class Data:
     n_jobs: int | None = None
     max_memory: int | str | None = None
 
-    def read(self, orthogonal: str) -> Matrix:
-        """The matrix for work in this setting, checked, as it is now."""
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        return as_matrix(**given, columns=orthogonal != "samples")
+    def read(self, orthogonal: str = "samples") -> Matrix:
+        """The matrix as it is now, checked and ready for passes; a MaskedMatrix if entries miss.
+
+        Other settings than over samples need the lengths of columns: they are read on the way.
+
+        Raises
+        ------
+        InvalidInputError, InvalidTypeError
+            Naming the first offending position and what to do about it.
+        """
+        source = as_source(self.X)
+        row_weights = as_weights(self.sample_weight, source.shape[0], "sample_weight")
+        column_weights = as_weights(self.feature_weight, source.shape[1], "feature_weight")
+        executor = executor_for(source, as_n_jobs(self.n_jobs), as_bytes(self.max_memory))
+        columns = orthogonal != "samples"
+        look = partial(scan, source, executor, row_weights, column_weights, columns)
+        scanned = look()
+        offense = scanned.offense
+        may_miss = may_be_missing(self.missing_values)
+        masked = may_miss and offense is not None and np.isnan(offense[2])
+        if masked:
+            if source.kernel.on_device:
+                raise InvalidInputError(
+                    "X has missing entries, which cannot be left out on a device; pass X.cpu()"
+                )
+            scanned = look(prepare=fill)
+        if scanned.offense is not None:
+            raise _offense(*scanned.offense, self.X)
+        kind = MaskedMatrix if masked else Matrix
+        return kind(source, executor, scanned)
 
 
-def as_matrix(
-    X: Any,
-    *,
-    sample_weight: Any = None,
-    feature_weight: Any = None,
-    missing_values: Any = None,
-    n_jobs: int | None = None,
-    max_memory: int | str | None = None,
-    columns: bool = False,
-) -> Matrix:
-    """Check a non-negative matrix and its weights, and make it ready for passes.
-
-    ``columns`` says that lengths of columns will be needed: then no further read is spent on them.
-    With ``missing_values=numpy.nan`` the result is a MaskedMatrix when any entry is NaN.
-
-    Raises
-    ------
-    InvalidInputError, InvalidTypeError
-        Naming the first offending position and what to do about it.
-    """
-    source = as_source(X)
-    row_weights = as_weights(sample_weight, source.shape[0], "sample_weight")
-    column_weights = as_weights(feature_weight, source.shape[1], "feature_weight")
-    executor = executor_for(source, as_n_jobs(n_jobs), as_bytes(max_memory))
-    look = partial(scan, source, executor, row_weights, column_weights, columns)
-    scanned = look()
-    offense = scanned.offense
-    masked = may_be_missing(missing_values) and offense is not None and np.isnan(offense[2])
-    if masked:
-        if source.kernel.on_device:
-            raise InvalidInputError(
-                "X has missing entries, which cannot be left out on a device; pass X.cpu()"
-            )
-        scanned = look(prepare=fill)
-    if scanned.offense is not None:
-        raise _offense(*scanned.offense, X)
-    kind = MaskedMatrix if masked else Matrix
-    return kind(source, executor, scanned)
+def as_matrix(X: Any, **given: Any) -> Matrix:
+    """The matrix that `Data` of these fields are, over samples."""
+    return Data(X, **given).read()
 
 
 def as_source(X: Any) -> Source:

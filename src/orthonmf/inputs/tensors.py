@@ -88,11 +88,6 @@ class StreamedMatrix:
         """That of the matrix."""
         return self.X.dtype
 
-    @property
-    def ndim(self) -> int:
-        """That of the matrix."""
-        return len(self.shape)
-
 
 def stream_to_device(X: Any, device: str = "cuda") -> StreamedMatrix:
     """A matrix on the host whose rows are streamed through a GPU when it is fitted.

@@ -196,7 +196,7 @@ def test_an_old_anndata_says_what_it_is_and_what_to_do(tmp_path, X):
         for side, names in (("obs", ROWS), ("var", COLUMNS)):
             index = [(name.encode(), 1.0) for name in names]
             file[side] = np.array(index, dtype=[("index", "S8"), ("n", "f4")])
-    why = r"AnnData before version 0\.7, with the keys X, obs, raw\.X, var; .*write_h5ad\(NEW\)"
+    why = r"AnnData before version 0\.7; .*write_h5ad\(NEW\)"
     for key in (None, "raw/X"):
         with pytest.raises(FileError, match=why):
             read_matrix(tmp_path / "old.h5ad", key=key)

@@ -43,15 +43,6 @@ class _Header:
         places = [("row", "i8"), ("column", "i8")] if self.layout == "coordinate" else []
         return places if self.type == "pattern" else [*places, ("value", "f8")]
 
-    def describe_entry(self) -> str:
-        """An entry in words, for messages."""
-        n, m = self.shape
-        places = f"a row from 1 to {n}, a column from 1 to {m}"
-        value = f"a {'whole ' * ('integer' in self.type)}number, finite and not negative"
-        if self.type == "pattern":
-            return places
-        return value if self.layout == "array" else f"{places}, {value}"
-
 
 def read_mtx(request: Request) -> NamedMatrix:
     """Read a coordinate file as CSR and an array file as an array, both in float64."""
@@ -116,10 +107,13 @@ def _read_block(
         return _parse(block, left, header, request)
     except ValueError as error:
         if len(block) == 1:
-            line, count = block[0].strip()[:60], f"{header.n_entries:,}"
-            why = f"{line!r} is no entry, which has here: {header.describe_entry()}"
-            why = why if left else f"{count} entries were declared, here is more"
-            raise request.error(why, number) from error
+            names, (n, m) = ", ".join(name for name, _ in header.columns), header.shape
+            why = (
+                f"{block[0].strip()[:60]!r} is no entry, which has here: {names}, counted from 1, "
+                f"of a {n} x {m} matrix of {header.type} numbers that are finite and not negative"
+            )
+            more = f"{header.n_entries:,} entries were declared, here is more"
+            raise request.error(why if left else more, number) from error
     half = len(block) // 2  # the first half that fails has the line that is to blame
     first = _read_block(block[:half], number, left, header, request)
     rest = _read_block(block[half:], number + half, left - len(first), header, request)

@@ -38,9 +38,8 @@ MOST_NAMED = 20  # keys in a message
 # Maps of cells that AnnData files hold, the one that people look at first in front.
 MAPS = ("X_umap", "X_tsne", "spatial", "X_pca")
 OLD_ANNDATA = (
-    "it is in the layout of AnnData before version 0.7, with the keys {}; write it anew with "
-    "anndata.read_h5ad(FILE).write_h5ad(NEW) and read NEW, or take a matrix without its names: "
-    "--format h5 --key X"
+    "it is in the layout of AnnData before version 0.7; anndata.read_h5ad(FILE).write_h5ad(NEW) "
+    "brings it up to date, --format h5 --key X takes a matrix without its names"
 )
 ZARR_MARKS = ("zarr.json", ".zgroup", ".zarray")  # what is in every Zarr store
 MOST_EMPTY, PIECES_PER_STORED = 20_000, 10  # more pieces than these allow are an empty claim
@@ -87,7 +86,7 @@ def read_observation(request: Request, name: str, expected: int) -> tuple[str, .
     with _open_hdf5(request) as (store, _):
         table = store.at("obs")
         if not isinstance(table, store.group_type):
-            raise request.error(OLD_ANNDATA.format(store.list_keys()))
+            raise request.error(OLD_ANNDATA)
         if name not in table:
             listed = ", ".join(sorted(set(table) - {table.attrs.get("_index")})) or "nothing"
             raise request.error(f"obs has no {name!r}; it has {listed}")
@@ -120,7 +119,7 @@ def _read_tenx(store: Store) -> NamedMatrix:
 def _read_anndata(store: Store) -> NamedMatrix:
     """A matrix of an AnnData with the names of cells and genes."""
     if any(store.find(side, store.array_type) is not None for side in ("obs", "var")):
-        raise store.request.error(OLD_ANNDATA.format(store.list_keys()))
+        raise store.request.error(OLD_ANNDATA)
     key = store.request.key or "X"
     # What is raw may have more genes than X, with names of their own.
     genes = "raw/var" if key.strip("/").startswith("raw/") else "var"
