@@ -9,7 +9,7 @@ from orthonmf.datasets import make_planted
 from orthonmf.engine.points import Samples, columns_of
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import seeding_promise
-from orthonmf.onmf.search.one_side import search_lines
+from orthonmf.onmf.search.one_side import search_one_side
 from tests.onmf.small_points import some_options
 
 
@@ -108,7 +108,7 @@ def searched(X, init, k=3, orthogonal="samples", n_init=1):
     options = some_options(k, orthogonal=orthogonal, init=init, n_init=n_init, max_iter=5, tol=1e-4)
     matrix = as_matrix(X)
     points = Samples(matrix) if orthogonal == "samples" else columns_of(matrix)
-    return search_lines(points, options)
+    return search_one_side(points, options)
 
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])

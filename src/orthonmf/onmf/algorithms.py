@@ -26,7 +26,7 @@ from orthonmf.onmf.heaviest_classes import factorize_without_limit
 from orthonmf.onmf.missing import factorize_masked
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import publish
-from orthonmf.onmf.search.one_side import factorize_lines
+from orthonmf.onmf.search.one_side import factorize_one_side
 from orthonmf.onmf.search.starts import SOME_COMPONENTS, sample_size
 from orthonmf.onmf.single_factor import factorize_single
 from orthonmf.onmf.solution import Solution
@@ -121,7 +121,7 @@ def _candidates(n_points: int, k: int) -> int:
 
 
 _BEST = Algorithm(
-    factorize_lines,
+    factorize_one_side,
     widest=_candidates,
     sample=sample_size,
     init=Accepted(tuple(INITS), others=True),

@@ -24,7 +24,7 @@ from orthonmf.onmf.double_factor import separate_centers
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import double_from_lines, double_from_means
 from orthonmf.onmf.search.loop import Search, Start
-from orthonmf.onmf.search.one_side import search_lines
+from orthonmf.onmf.search.one_side import search_one_side
 from orthonmf.onmf.solution import Solution
 from orthonmf.steps.coordinate_split import split_coordinates
 from orthonmf.vectors import unit_lengths
@@ -81,7 +81,7 @@ def _answer_of_samples(
 
     Its directions, which the search draws itself, stand for centers; it has no cost.
     """
-    solution = search_lines(points, replace(options, init="auto"))
+    solution = search_one_side(points, replace(options, init="auto"))
     search.count(solution)
     labels = points.sweep_directions(solution.directions).labels
     energies = np.bincount(labels, points.weights, minlength=len(solution.directions))

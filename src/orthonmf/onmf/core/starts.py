@@ -23,7 +23,7 @@ from orthonmf.onmf.core.descent import Grouped, group_points
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import in_sequence
 from orthonmf.onmf.search.loop import Search, Start
-from orthonmf.onmf.search.one_side import search_lines
+from orthonmf.onmf.search.one_side import search_one_side
 from orthonmf.onmf.search.starts import GIVEN
 from orthonmf.onmf.solution import CoreSolution, Solution
 from orthonmf.progress import silence
@@ -98,7 +98,7 @@ class _Starts:
 
     def _first(self, points: Points, k: int) -> Solution:
         """The answer over one side alone."""
-        solution = search_lines(points, replace(self._options, n_components=k, n_init=1))
+        solution = search_one_side(points, replace(self._options, n_components=k, n_init=1))
         self._search.count(solution)
         return solution
 
@@ -130,7 +130,7 @@ class _Starts:
         init = "lines" if not isinstance(given, str) or given == "auto" else given
         with silence():
             options = replace(self._options, n_components=k, n_init=1, init=init)
-            solution = search_lines(points, options)
+            solution = search_one_side(points, options)
         return group_points(points, pad(solution.directions, k)), solution.promise
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from orthonmf.engine.counts import SMALLEST, Counts
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.search.one_side import search_lines
+from orthonmf.onmf.search.one_side import search_one_side
 from orthonmf.progress import silence
 from orthonmf.typing import Array
 
@@ -60,5 +60,5 @@ def label_by_squares(counts: Counts, values: Array, k: int, rng: np.random.Gener
     points = counts.points(values)
     options = Options(asked=k, n_components=k, n_init=1, rng=rng)
     with silence():
-        solution = search_lines(points, options)
+        solution = search_one_side(points, options)
     return points.sweep_directions(solution.directions).labels.astype(np.int64)

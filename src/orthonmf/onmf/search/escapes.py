@@ -15,7 +15,9 @@ BREATH_SWEEPS = 3
 RECOMBINATIONS = 3
 
 
-def line_escapes(points: Samples, k: int, n_init: int, rng: np.random.Generator) -> list[Escape]:
+def one_side_escapes(
+    points: Samples, k: int, n_init: int, rng: np.random.Generator
+) -> list[Escape]:
     """Recombine the best solutions, then breathe as often as there were starts."""
 
     def make_recombination(number: int) -> Escape:

@@ -13,7 +13,7 @@ from orthonmf.kmeans.seeding import lines
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.descent import descend
 from orthonmf.onmf.search.loop import Start
-from orthonmf.onmf.search.starts import choose_seeding
+from orthonmf.onmf.search.starts import choose_seeding, way_to_start
 from orthonmf.typing import Array
 
 
@@ -25,7 +25,8 @@ def stable_start(points: Points, options: Options, number: int) -> Start:
     """
     step = options.checkpoint.next_step()
     if not step.finished:
-        seeding = choose_seeding(points, replace(options, init="auto"), number)
+        usual = replace(options, init="auto")
+        seeding = choose_seeding(points, usual, way_to_start(points, usual), number)
         directions, promise = search_locally(points, seeding.draw().directions, options)
         known = np.array([promise.ratio or 0.0])
         step.finish(text=promise.reason, vectors=directions, ratio=known)

@@ -14,7 +14,7 @@ from orthonmf.onmf.solution import Directions, Solution
 
 # With a quick look first: sweeps from every start, and how many of them are then refined; sweeps
 # after an escape, and how far from the best error it may be to be refined.
-FIRST_SWEEPS, REFINED_STARTS = 2, 2
+LOOK_SWEEPS, REFINED_STARTS = 2, 2
 ESCAPE_SWEEPS, ESCAPE_SLACK = 3, 0.004
 
 
@@ -98,7 +98,7 @@ class Search(Generic[Directions]):
             if self._look is None:
                 answers.append(self.refine(start))
             else:
-                answers.append(self._look(start.directions, FIRST_SWEEPS))
+                answers.append(self._look(start.directions, LOOK_SWEEPS))
                 self.count(answers[-1], start.step)
         answers.sort(key=lambda solution: -solution.captured)
         if self._look is None:

@@ -8,7 +8,7 @@ tried too. docs/defaults.md tells the whole in order, with what was measured.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -20,12 +20,12 @@ from orthonmf.onmf.exact_directions import may_be_exact, with_exact_directions
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.candidates import MANY_COMPONENTS, SOME_COMPONENTS
 from orthonmf.onmf.search.descent import descend
-from orthonmf.onmf.search.escapes import line_escapes
+from orthonmf.onmf.search.escapes import one_side_escapes
 from orthonmf.onmf.search.local_search import stable_start
 from orthonmf.onmf.search.loop import Escape, Search, Start
 from orthonmf.onmf.search.moves import move_points
 from orthonmf.onmf.search.repair import repair
-from orthonmf.onmf.search.starts import line_starts, single_points_matter, way_to_start
+from orthonmf.onmf.search.starts import one_side_starts, single_points_matter, way_to_start
 from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
 
@@ -41,11 +41,11 @@ MOVES_TOL = 3e-4
 MOST_PRODUCTS = 2**24
 
 
-def factorize_lines(matrix: Matrix, options: Options) -> Solution:
+def factorize_one_side(matrix: Matrix, options: Options) -> Solution:
     """Give every sample, or every feature, to one component, with as small an error as we can."""
     samples = options.orthogonal == "samples"
     points: Points = Samples(matrix) if samples else columns_of(matrix)
-    solution = search_lines(points, options)
+    solution = search_one_side(points, options)
     if may_be_exact(points):
         solution = with_exact_directions(points, solution)
     elif solution.swept_last and points.sweeps_are_final:
@@ -55,34 +55,31 @@ def factorize_lines(matrix: Matrix, options: Options) -> Solution:
     return replace(solution, components=points.components(solution.directions))
 
 
-def search_lines(points: Points, options: Options) -> Solution:
+def search_one_side(points: Points, options: Options) -> Solution:
     """The best of all starts and of what the escapes make of them."""
     k = options.n_components
     n_init = options.n_init if isinstance(options.init, str) else 1
     small = len(points.weights) * k <= MOST_PRODUCTS
     single = points.access if small and k > 1 else None
-    search = Search(_Refinement(points, single, options, n_init))
+    way = way_to_start(points, options)
+    search = Search(_Refinement(points, single, options, way, n_init))
     escapes: Iterable[Escape] = ()
     if single is not None and n_init > 1:
-        escapes = line_escapes(single, k, n_init, options.rng)
-    return search.run(_starts(points, options), escapes)
-
-
-def _starts(points: Points, options: Options) -> Iterator[Start]:
-    """Stable ones where these are asked for, else those that the first directions make."""
-    if not isinstance(options.init, str) or options.init != "local-search":
-        return line_starts(points, options)
-    return (stable_start(points, options, number) for number in range(options.n_init))
+        escapes = one_side_escapes(single, k, n_init, options.rng)
+    starts = one_side_starts(points, options, way)
+    if way == "local-search":
+        starts = (stable_start(points, options, number) for number in range(options.n_init))
+    return search.run(starts, escapes)
 
 
 class _Refinement:
     """Look for what is left out, descend, move single points, descend again if that moved any."""
 
     def __init__(
-        self, points: Points, single: Samples | None, options: Options, n_init: int
+        self, points: Points, single: Samples | None, options: Options, way: str, n_init: int
     ) -> None:
         self._points, self._options, self._n_init = points, options, n_init
-        k, way = options.n_components, way_to_start(points, options)
+        k = options.n_components
         # Where all points have played, single ones have been moved, and groups repaired if they
         # are many. Candidates of few components are repaired, so many of each that it is enough.
         all_played = n_init == 1 and way == "all"

@@ -90,15 +90,15 @@ class Seeding:
     promise: Promise
 
 
-def line_starts(points: Points, options: Options) -> Iterator[Start]:
-    """The starts over samples or features; a finished draw is not repeated."""
+def one_side_starts(points: Points, options: Options, way: str) -> Iterator[Start]:
+    """The starts over samples or features, found in this way; a finished draw is not repeated."""
     given = None if isinstance(options.init, str) else points.directions_of(options.init)
     if given is not None and not given.any():
         raise InvalidInputError(
             "init captures nothing: its rows are zero wherever X and the weights are above zero"
         )
     for number in range(options.n_init if given is None else 1):
-        yield make_start(choose_seeding(points, options, number, given), options)
+        yield make_start(choose_seeding(points, options, way, number, given), options)
 
 
 def make_start(seeding: Seeding, options: Options) -> Start:
@@ -131,14 +131,12 @@ def way_to_start(points: Points, options: Options) -> str:
 
 
 def choose_seeding(
-    points: Points, options: Options, number: int, given: Array | None = None
+    points: Points, options: Options, way: str, number: int, given: Array | None = None
 ) -> Seeding:
     """How the first directions of one start are drawn; every second one of "lines" exchanges."""
     k, rng = options.n_components, options.rng
     promise, nothing = single_from_lines(k), Promise(reason=NO_PROMISE.format("in rounds"))
-    way, single, local, access = (
-        way_to_start(points, options), points.draws, points.on_host, points.access
-    )  # fmt: skip
+    single, local, access = points.draws, points.on_host, points.access
     if given is not None:
         return Seeding("given directions", lambda: Chosen(given), Promise(reason=GIVEN))
     if way == "k-means||":
