@@ -186,7 +186,9 @@ def fit(
 def _remarks(weights: dict[str, Any], reading: Reading) -> list[str]:
     remarks = []
     if reading.steps:
-        remarks.append(f"The matrix was prepared before the fit: {', '.join(reading.steps)}.")
+        norms = ("totals", "rows")
+        steps = (f"--normalize {name}" if name in norms else f"--{name}" for name in reading.steps)
+        remarks.append(f"The matrix was prepared before the fit: {', '.join(steps)}.")
     if weights["sample_weight"] is not None or weights["feature_weight"] is not None:
         remarks.append("The fit was weighted; shares and energies on this page are not.")
     if weights["missing_values"] is not None:

@@ -230,21 +230,6 @@
     });
   });
 
-  /* What is wider than the screen says so, and stops saying so at its end. */
-  document.querySelectorAll(".wide").forEach((frame) => {
-    const cue = make("p", "more-cue", "more to the right: scroll this table sideways \u2192");
-    frame.before(cue);
-    const look = () => {
-      const cut = frame.scrollLeft + frame.clientWidth < frame.scrollWidth - 2;
-      frame.classList.toggle("cut", cut);
-      cue.hidden = frame.scrollWidth <= frame.clientWidth + 2;
-    };
-    frame.addEventListener("scroll", look);
-    window.addEventListener("resize", look);
-    document.addEventListener("toggle", look, true);
-    look();
-  });
-
   document.getElementById("theme").addEventListener("click", () => {
     chosen = root.dataset.theme === "dark" ? "light" : "dark";
     applyTheme();
