@@ -8,7 +8,6 @@ setting an entry of the answer is one loading times one weight. So sparse data s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.sources import kernel_of
 from orthonmf.factorization import Factorization
 from orthonmf.report.findings import Findings
 from orthonmf.typing import Array
@@ -106,7 +106,9 @@ def _sum_cells(
     in_order, products = np.zeros((2, *shape))
     loadings = _in_units(result.loadings, matrix.exponent)
     components = np.asarray(result.components, dtype=np.float64)
-    for span, rows in _blocks(matrix):
+    for start, stop in pairwise(matrix.source.boundaries):
+        span = slice(start, stop)
+        rows = _in_units(matrix.stored_rows(np.arange(start, stop)), matrix.exponent)
         squares = rows.power(2) if issparse(rows) else np.square(rows)
         original += _dense(down[span].T @ squares @ across)
         in_order += _dense(down_ordered[span].T @ squares @ across_ordered)
@@ -119,20 +121,9 @@ def _sum_cells(
     return [original, in_order, answer, np.where(left > 1e-12 * in_order, left, 0.0)]
 
 
-def _blocks(matrix: Matrix) -> Iterator[tuple[slice, Any]]:
-    """The rows of X, a block at a time, dense or CSR in float64, in matrix units."""
-    for start, stop in pairwise(matrix.source.boundaries):
-        rows = matrix.stored_rows(np.arange(start, stop))
-        yield slice(start, stop), _in_units(rows, matrix.exponent)
-
-
 def _in_units(values: Any, exponent: int) -> Any:
-    """A copy of a dense or sparse array in float64, divided by a power of two."""
-    if not issparse(values):
-        return np.ldexp(np.asarray(values, dtype=np.float64), -exponent)
-    scaled = csr_array(values, dtype=np.float64, copy=True)
-    scaled.data = np.ldexp(scaled.data, -exponent)
-    return scaled
+    """A dense or sparse array in float64, divided by a power of two."""
+    return kernel_of(values).scale(values.astype(np.float64, copy=False), exponent)
 
 
 def _times_answer(rows: Any, loadings: Any, result: Factorization, components: Array) -> Any:
