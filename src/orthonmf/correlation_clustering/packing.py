@@ -10,20 +10,13 @@ of the keys of p squares.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.correlation_clustering.blocks import Blocks, entry_rows, find_inside, transpose
-from orthonmf.engine.pairs import shared_ones
 from orthonmf.engine.segments import spread
 from orthonmf.typing import Array
 
-# Looking for similar pairs is left out on a side where more than this many pairs share a column.
-WEDGES = 1 << 24
-# Pairs of rows that one packing looks at: the ones that come first in its order.
-PAIRS = 20_000
 # Squares drawn in a round per open disagreement and at most, squares drawn in all rounds, and
 # rounds without gain after which drawing ends.
 DRAWS, ROUND_DRAWS, ALL_DRAWS, PATIENCE = 8, 1 << 16, 1 << 21, 4
@@ -34,26 +27,16 @@ EXCHANGE_DRAWS, EXCHANGES_EACH, EXCHANGES = 96, 200, 5000
 def bound_disagreements(matrix: csr_array, blocks: Blocks, rng: np.random.Generator) -> int:
     """No clustering has fewer disagreements than this; equal to those of ``blocks`` at best.
 
-    The most squares found by packing greedily over pairs of similar rows and of similar columns
-    and around the disagreements of ``blocks``, then by exchanges; ends as soon as ``blocks`` is
-    proven optimal. The work is limited by counts, so the result depends on nothing but the seed.
-    ``matrix`` (n, m) is 0/1, CSR with sorted indices; ``blocks`` is any clustering: the better,
-    the stronger the bound.
+    The squares found around the disagreements of ``blocks``, then by exchanges; ends as soon as
+    ``blocks`` is proven optimal. The work is limited by counts, so the result depends on nothing
+    but the seed. ``matrix`` (n, m) is 0/1, CSR with sorted indices; ``blocks`` is any clustering:
+    the better, the stronger the bound.
     """
     disagreements = find_disagreements(matrix, blocks)
-    best = pack_greedily(matrix, disagreements, rng)
-    if len(best) < len(disagreements):
-        best = exchange_squares(matrix, best, disagreements, rng)
-    return len(best)
-
-
-def pack_greedily(matrix: csr_array, disagreements: Array, rng: np.random.Generator) -> Array:
-    """Disjoint bad squares (p, 4), the most of three ways to find some one after the other."""
-    best = np.zeros((0, 4), dtype=np.int64)
-    for pack in (pack_over_rows, pack_over_columns, pack_around):
-        if len(best) < len(disagreements):
-            best = max(best, pack(matrix, disagreements, rng), key=len)
-    return best
+    packing = pack_around(matrix, disagreements, rng)
+    if len(packing) < len(disagreements):
+        packing = exchange_squares(matrix, packing, disagreements, rng)
+    return len(packing)
 
 
 def find_disagreements(matrix: csr_array, blocks: Blocks) -> Array:
@@ -75,74 +58,16 @@ def _number_entries_inside(blocks: Blocks) -> Array:
     return np.repeat(rows.astype(np.int64), widths) * len(blocks.columns) + columns
 
 
-def pack_over_rows(matrix: csr_array, _: Array, rng: np.random.Generator) -> Array:
-    """Squares of pairs of similar rows."""
-    column_sizes = np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.int64)
-    if np.sum(column_sizes**2) > WEDGES:
-        return np.zeros((0, 4), dtype=np.int64)
-    pairs = rank_pairs(matrix)
-    return max(pack_by_pairs(matrix, pairs), pack_by_pairs(matrix, rng.permutation(pairs)), key=len)
-
-
-def pack_over_columns(matrix: csr_array, _: Array, rng: np.random.Generator) -> Array:
-    """Squares of pairs of similar columns."""
-    n, m = matrix.shape
-    columns, rows = np.divmod(pack_over_rows(transpose(matrix), _, rng), n)
-    return rows * m + columns
-
-
-def rank_pairs(matrix: csr_array) -> Array:
-    """Pairs of rows (p, 2) that share a column, the largest Jaccard similarity first."""
-    sizes = np.diff(matrix.indptr).astype(np.int64)
-    kept = np.zeros((0, 2), dtype=np.int64)
-    scores = np.zeros(0)
-    for pairs in shared_ones(matrix):
-        union = sizes[pairs.first] + sizes[pairs.second] - pairs.values
-        # Equal rows hold no bad square.
-        different = union > pairs.values
-        kept = np.concatenate((kept, pairs.where(different)))
-        scores = np.concatenate((scores, (pairs.values / union)[different]))
-        order = np.argsort(-scores, kind="stable")[:PAIRS]
-        kept, scores = kept[order], scores[order]
-    return kept
-
-
-def pack_by_pairs(matrix: csr_array, pairs: Array) -> Array:
-    """Bad squares (p, 4) that share no entry, from pairs of rows in the order given.
-
-    A column with two ones in the pair and a column with a single one make a bad square, so every
-    pair of rows yields as many as the rarer kind has columns left.
-    """
-    m = matrix.shape[1]
-    bounds = matrix.indptr.tolist()
-    ones = {
-        int(i): set(matrix.indices[bounds[i] : bounds[i + 1]].tolist()) for i in np.unique(pairs)
-    }
-    taken: set[int] = set()
-    squares: list[tuple[int, int, int, int]] = []
-    for i, j in pairs.tolist():
-        at_i, at_j = i * m, j * m
-        twice = [h for h in ones[i] & ones[j] if at_i + h not in taken and at_j + h not in taken]
-        if twice:
-            once = [h for h in ones[i] ^ ones[j] if at_i + h not in taken and at_j + h not in taken]
-            for h, g in zip(twice, once, strict=False):
-                square = (at_i + h, at_i + g, at_j + h, at_j + g)
-                squares.append(square)
-                taken.update(square)
-    return np.array(squares, dtype=np.int64).reshape(-1, 4)
-
-
 def pack_around(matrix: csr_array, disagreements: Array, rng: np.random.Generator) -> Array:
     """Bad squares (p, 4) that share no entry, each through a disagreement.
 
     Every bad square contains a disagreement of every clustering, so starting from those of a good
     one loses nothing; and when each square holds a single one, and each is in a square, the
-    clustering is proven optimal. Squares are drawn in rounds, those with one disagreement
-    first.
+    clustering is proven optimal. Squares are drawn in rounds, those with few disagreements first.
     """
     entries = BinaryEntries(matrix)
     packing = np.zeros((0, 4), dtype=np.int64)
-    for others_allowed in (0, 2):
+    for others_allowed in range(4):
         packing = _draw_rounds(entries, packing, disagreements, others_allowed, rng)
     return packing
 
@@ -192,11 +117,15 @@ def exchange_squares(
     squares = dict(enumerate(packing.tolist()))
     owner = {key: number for number, row in squares.items() for key in row}
     is_disagreement = set(disagreements.tolist())
-    open_keys = _DrawableSet(key for key in disagreements.tolist() if key not in owner)
+    open_keys = [key for key in disagreements.tolist() if key not in owner]
     for step in range(min(EXCHANGES, EXCHANGES_EACH * len(open_keys))):
-        if not len(open_keys):
+        if not open_keys:
             break
-        key = open_keys.draw(rng)
+        at = int(rng.integers(len(open_keys)))
+        open_keys[at], open_keys[-1] = open_keys[-1], open_keys[at]
+        key = open_keys.pop()
+        if key in owner:  # closed since by a square at another
+            continue
         drawn = entries.draw_bad_squares(np.full(EXCHANGE_DRAWS, key), rng)
         best: tuple[int, int] = (2, 0)
         choice: list[int] = []
@@ -209,40 +138,14 @@ def exchange_squares(
             for entry in squares.pop(number):
                 del owner[entry]
                 if entry in is_disagreement:
-                    open_keys.add(entry)
+                    open_keys.append(entry)
         if choice:
             number = len(packing) + step
             squares[number] = choice
-            for entry in choice:
-                owner[entry] = number
-                open_keys.discard(entry)
+            owner |= dict.fromkeys(choice, number)
+        else:
+            open_keys.append(key)
     return np.array(list(squares.values()), dtype=np.int64).reshape(-1, 4)
-
-
-class _DrawableSet:
-    """A set of numbers that a random member can be drawn from in constant time."""
-
-    def __init__(self, members: Iterable[int]) -> None:
-        self._members = list(members)
-        self._position = {member: at for at, member in enumerate(self._members)}
-
-    def __len__(self) -> int:
-        return len(self._members)
-
-    def draw(self, rng: np.random.Generator) -> int:
-        return self._members[int(rng.integers(len(self._members)))]
-
-    def add(self, member: int) -> None:
-        self._position[member] = len(self._members)
-        self._members.append(member)
-
-    def discard(self, member: int) -> None:
-        at = self._position.pop(member, None)
-        if at is not None:
-            last = self._members.pop()
-            if last != member:
-                self._members[at] = last
-                self._position[last] = at
 
 
 def number_entries(matrix: csr_array) -> Array:

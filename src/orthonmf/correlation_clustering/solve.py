@@ -22,7 +22,7 @@ from orthonmf.correlation_clustering.local_search import free_vertices, improve_
 from orthonmf.correlation_clustering.packing import (
     bound_disagreements,
     find_disagreements,
-    pack_greedily,
+    pack_around,
 )
 from orthonmf.correlation_clustering.pivot import cluster_by_pivots
 from orthonmf.correlation_clustering.rounding import (
@@ -105,7 +105,7 @@ def cluster_best(matrix: csr_array, n_init: int, rng: np.random.Generator) -> Bl
     best = choose_cheapest(matrix, candidates)
     if matrix.nnz <= PROVEN_EDGES:
         disagreements = find_disagreements(matrix, best)
-        if len(pack_greedily(matrix, disagreements, rng)) == len(disagreements):
+        if len(pack_around(matrix, disagreements, rng)) == len(disagreements):
             return best
     for _ in range(n_init * min(KICKS, KICKED_EDGES // max(1, matrix.nnz))):
         kicked = open_blocks(matrix, free_vertices(best, rng), rng)
