@@ -11,24 +11,14 @@ seeks a good N, and `prove_raised` says what a stored one proves, whatever it is
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 
 from orthonmf.bounds.allowance import Allowance, pairs_proof_seconds
 from orthonmf.bounds.eigenvalues import pairs_for_sum, top_sum_upper_bound
-from orthonmf.bounds.relaxation import (
-    DOUBLE_SIDE,
-    QUICK,
-    THOROUGH,
-    Aim,
-    Multiplier,
-    search,
-    unit_above,
-)
+from orthonmf.bounds.relaxation import DOUBLE_SIDE, Aim, Multiplier, search
 from orthonmf.certificate import LowerBound
-from orthonmf.engine.segments import slices
 from orthonmf.rounding import growth, round_down, safe_exponent, scale_back, symmetric
 from orthonmf.typing import Array
 
@@ -69,7 +59,12 @@ def all_pairs_bound(
     trace = float(np.trace(gram))
     if n_components > 1:  # one part is exact without
         upper = math.ldexp(upper, -exponent) if upper < math.inf else trace
-        multiplier = _seek(gram, n_components, trace, upper, max_iter, allowance)
+        precision, most = PRECISION, MAX_ITER
+        if n <= DOUBLE_SIDE:
+            precision, most = SMALL_PRECISION, SMALL_MAX_ITER
+        aim = Aim(trace, precision, target_captured(trace, upper), max_iter or most)
+        reserve = pairs_proof_seconds(n)
+        multiplier = search(gram, n_components, aim, allowance, reserve=reserve)
         raise_matrix(gram, multiplier, HUGE * math.ldexp(largest, -exponent))
         start = multiplier.vectors
         del multiplier  # the proof needs the room
@@ -82,25 +77,6 @@ def all_pairs_bound(
 def target_captured(trace: float, upper: float) -> float:
     """What a solution within `GAP` of the squared error in hand captures: where a search ends."""
     return trace - min(upper, trace) * (1.0 - GAP)
-
-
-def _seek(
-    gram: Array, k: int, trace: float, upper: float, max_iter: int | None, allowance: Allowance
-) -> Multiplier:
-    """The multiplier that a search finds in a copy of the matrix with entries near 1."""
-    n = len(gram)
-    small = n <= DOUBLE_SIDE
-    dtype = np.float64 if small else np.float32
-    unit = unit_above(trace)
-    copy = np.empty((n, n), dtype)
-    for rows in slices(n, PANEL):
-        copy[rows] = gram[rows] / unit
-    precision = SMALL_PRECISION if small else PRECISION
-    max_iter = max_iter or (SMALL_MAX_ITER if small else MAX_ITER)
-    pace = THOROUGH if small else QUICK
-    aim = Aim(trace / unit, precision, target_captured(trace, upper) / unit, max_iter, pace)
-    multiplier = search(copy, k, aim, allowance, reserve=pairs_proof_seconds(n))
-    return replace(multiplier, penalty=multiplier.penalty * unit, top=multiplier.top * unit)
 
 
 def raise_matrix(matrix: Array, multiplier: Multiplier, most: float) -> None:

@@ -43,7 +43,7 @@ from orthonmf.bounds.groups import (
     reduce_rows,
     start_of_proof,
 )
-from orthonmf.bounds.relaxation import DOUBLE_SIDE, Aim, Multiplier, search
+from orthonmf.bounds.relaxation import Aim, Multiplier, search
 from orthonmf.bounds.semidefinite import Cover, how_far_below
 from orthonmf.certificate import LowerBound
 from orthonmf.rounding import (
@@ -266,7 +266,6 @@ def seek_candidates(
     The bound is the squared norm less squares, so a sum of values that is lower by d raises it by
     about twice the leading value times d: that makes the unit of what a search may gain.
     """
-    dtype = np.float64 if len(side.small) <= DOUBLE_SIDE else np.float32
     reserve = 3.0 * proof_seconds(len(side.matrix))
     w = side.basis.T @ dominant.vector
     candidates = []
@@ -279,7 +278,7 @@ def seek_candidates(
         top = float(np.maximum(np.linalg.eigvalsh(small)[-j:], 0.0).sum())
         aim = Aim(top + error / (2.0 * dominant.first), PRECISION, 0.0, max_iter)
         multiplier = search(
-            small.astype(dtype),
+            small,
             j,
             aim,
             allowance,

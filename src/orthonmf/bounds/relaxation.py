@@ -62,6 +62,11 @@ class Multiplier:
         values = -self.penalty * self.state[rows, columns].astype(np.float64)
         return np.fmin(np.fmax(values, 0.0), most)  # NaN counts as nothing
 
+    def in_units(self, unit: float) -> Multiplier:
+        """The same for a matrix so many times as large."""
+        penalty, top, values = self.penalty * unit, self.top * unit, self.values * unit
+        return replace(self, penalty=penalty, top=top, values=values)
+
 
 @dataclass(frozen=True, slots=True)
 class Pace:
@@ -91,7 +96,6 @@ class Aim:
     precision: float
     top: float = -math.inf
     max_iter: int = 200
-    pace: Pace = QUICK
 
     def met(self, checks: list[float]) -> bool:
         """Whether the last of the sums that were checked is one to end with."""
@@ -113,17 +117,23 @@ def search(
     fixed: Array | None = None,
     start: Multiplier | None = None,
 ) -> Multiplier:
-    """A multiplier for a symmetric ``matrix`` (p, p), k < p, in the precision of the matrix.
+    """A multiplier for a symmetric ``matrix`` (p, p), k < p; in float32 beyond `DOUBLE_SIDE`.
 
     Only pairs of the first ``signed`` coordinates (all, if not given) have a multiplier. With
     ``at_most`` the trace of Z may be below k, so that only positive eigenvalues count. ``fixed``
     (p,), where given, is a unit vector q with Z q = q. It ends by its aim, or with what it has when
-    the allowance less ``reserve`` seconds is spent. The matrix is used up, and so is the multiplier
-    of a similar matrix that a search may ``start`` from.
+    the allowance less ``reserve`` seconds is spent. The multiplier of a similar matrix that a
+    search may ``start`` from is used up.
     """
     signed = len(matrix) if signed is None else signed
     start = start if start is not None and start.penalty > 0.0 else None
-    state = _Search(matrix, k, signed, at_most, aim.pace, fixed, start)
+    # Float32 has a short range of exponents: the unit brings the largest entry near 1.
+    unit = math.ldexp(1.0, math.frexp(float(np.abs(matrix).max()))[1])
+    scaled = np.empty(matrix.shape, np.float64 if len(matrix) <= DOUBLE_SIDE else np.float32)
+    np.divide(matrix, unit, out=scaled, casting="same_kind")
+    aim = replace(aim, whole=aim.whole / unit, top=aim.top / unit)
+    start = None if start is None else start.in_units(1.0 / unit)
+    state = _Search(scaled, k, signed, at_most, fixed, start)
     checks = [state.top]
     for iteration in range(1, aim.max_iter + 1):
         if allowance.ends(reserve):
@@ -137,7 +147,7 @@ def search(
         if aim.met(checks):
             break
         state.balance()
-    return state.finish()
+    return state.finish().in_units(unit)
 
 
 class _Search:
@@ -151,12 +161,12 @@ class _Search:
         k: int,
         signed: int,
         at_most: bool,
-        pace: Pace,
         fixed: Array | None,
         start: Multiplier | None,
     ) -> None:
         # Within the vectors orthogonal to the fixed one there is one dimension less to choose.
-        self.k, self.signed, self.at_most, self.pace = k, signed, at_most, pace
+        self.k, self.signed, self.at_most = k, signed, at_most
+        self.pace = THOROUGH if matrix.dtype == np.float64 else QUICK
         self.scaled = matrix
         self.fixed = np.zeros((len(matrix), 0), matrix.dtype)
         if fixed is not None:
@@ -174,7 +184,7 @@ class _Search:
         self.values, self.checked = values, self.vectors
         # An eigenvalue that matters; a power of two, so that scaling is exact.
         size = max(values[self.k - 1], 0.3 * values[min(1, p - 1)], 1e-3 * np.abs(values).max())
-        self.penalty = math.ldexp(1.0, math.frexp(pace.first_penalty * float(size) or 1.0)[1] - 1)
+        self.penalty = math.ldexp(1.0, math.frexp(self.pace.first_penalty * float(size) or 1.0)[1] - 1)
         if start is None:
             self.state = np.eye(p, dtype=matrix.dtype)
             self.state *= k / p
@@ -372,8 +382,3 @@ def fantope_shift(values: Array, k: int) -> float:
     low, high = kinks[place - 1 : place + 1]
     at_low, at_high = clipped_sum(low), clipped_sum(high)
     return low if at_low <= at_high else low + (at_low - k) / (at_low - at_high) * (high - low)
-
-
-def unit_above(total: float) -> float:
-    """The power of two just above a number: a unit in which it is near 1."""
-    return math.ldexp(1.0, math.frexp(total)[1])

@@ -18,15 +18,7 @@ from typing import Any
 import numpy as np
 
 from orthonmf.bounds.allowance import PER_ENTRY, Allowance, proof_seconds
-from orthonmf.bounds.relaxation import (
-    DOUBLE_SIDE,
-    QUICK,
-    THOROUGH,
-    Aim,
-    Multiplier,
-    ritz,
-    search,
-)
+from orthonmf.bounds.relaxation import Aim, Multiplier, ritz, search
 from orthonmf.engine.counts import Counts
 from orthonmf.engine.kernels.sparse import gram_of_rows, with_values
 from orthonmf.engine.segments import slices
@@ -172,7 +164,6 @@ def search_jointly(
     the divergence as a part of N.
     """
     n = len(table.roots)
-    dtype, pace = (np.float64, THOROUGH) if n <= DOUBLE_SIDE else (np.float32, QUICK)
     affordable = allowance.seconds / (PER_ENTRY * n * n)
     rounds = int(np.clip(affordable / (2 * ITERATIONS), 1, ROUNDS))
     roots = table.roots / np.linalg.norm(table.roots)
@@ -186,9 +177,9 @@ def search_jointly(
         # What is captured enters the bound by its logarithm: near the end, as a part of this sum.
         whole = captured * (1.0 + choice.value) if last else 0.0
         multiplier = search(
-            gram_of_rows(table.matrix(logs)).astype(dtype),
+            gram_of_rows(table.matrix(logs)),
             k,
-            Aim(whole, PRECISION, target, LAST_ITERATIONS if last else ITERATIONS, pace),
+            Aim(whole, PRECISION, target, LAST_ITERATIONS if last else ITERATIONS),
             allowance,
             reserve=2.0 * proof_seconds(n),
             fixed=roots,

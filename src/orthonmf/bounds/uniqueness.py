@@ -12,14 +12,13 @@ and where that is below 1, so is the weight of the points that are in other grou
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from orthonmf.bounds.all_pairs import HUGE, raise_matrix
 from orthonmf.bounds.allowance import LARGEST_MATRIX, PER_ENTRY, Allowance, has_room, proof_seconds
 from orthonmf.bounds.eigenvalues import pairs_for_sum, top_sum_upper_bound
-from orthonmf.bounds.relaxation import DOUBLE_SIDE, QUICK, THOROUGH, Aim, search
+from orthonmf.bounds.relaxation import Aim, search
 from orthonmf.engine.points import Samples
 from orthonmf.rounding import growth, norm_from_above, round_down, round_up
 from orthonmf.typing import Array
@@ -111,18 +110,10 @@ def distance_from_above(
     matrix = np.maximum(matrix, matrix.T)
     lost = growth(inner_length + 4) * scale * norm_from_above(gram)
     lost += growth(2 * n + 16) * norm_from_above(answer) ** 2 + growth(4) * norm_from_above(matrix)
-    dtype, pace = (np.float64, THOROUGH) if n <= DOUBLE_SIDE else (np.float32, QUICK)
     nothing = scale * captured - k  # the sum of eigenvalues at which the distance is 0
-    size = float(np.abs(matrix).max())
-    unit = math.ldexp(1.0, math.frexp(size)[1])
-    multiplier = search(
-        (matrix / unit).astype(dtype),
-        k,
-        Aim((nothing + 1.0) / unit, PRECISION, (nothing + PRECISION) / unit, ITERATIONS, pace),
-        allowance,
-        reserve=proof_seconds(n),
-    )
-    raise_matrix(matrix, replace(multiplier, penalty=multiplier.penalty * unit), HUGE * size)
+    aim = Aim(nothing + 1.0, PRECISION, nothing + PRECISION, ITERATIONS)
+    multiplier = search(matrix, k, aim, allowance, reserve=proof_seconds(n))
+    raise_matrix(matrix, multiplier, HUGE * float(np.abs(matrix).max()))
     top = top_sum_upper_bound(matrix, k, pairs_for_sum(matrix, k, multiplier.vectors))
     if top is None:
         return math.inf
