@@ -48,6 +48,7 @@ class LowerBound:
 
     value: float  # in units of squared entries of the array used; 0 where nothing is proven
     method: str  # what proves it, in words that complete "proven by ..."
+    reason: str = ""  # why nothing could be tried
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,6 @@ from orthonmf.rounding import (
 )
 
 if TYPE_CHECKING:
-    from orthonmf.bounds.allowance import Allowance
     from orthonmf.bounds.table import Case
     from orthonmf.factorization import Factorization
 
@@ -183,13 +182,14 @@ def prove(
     SourceChangedError
         When the cost on this matrix is not that of the fit, up to rounding.
     """
+    from orthonmf.bounds.allowance import Allowance
     from orthonmf.bounds.table import Case, certificate_bytes
 
     announce("lower bound")
     needed = certificate_bytes(matrix.shape)
     refuse_beyond_memory(needed, "the certificate", "the factorization stands without it")
-    asked = result.orthogonal, result.n_components
-    case = Case(matrix, *asked, seconds=seconds, interrupted=interrupted)
+    allowance = Allowance(seconds, interrupted)
+    case = Case(matrix, result.orthogonal, result.n_components, allowance=allowance)
     if result.beta_loss == FROBENIUS:
         return tell_zero_rows(prove_error(case, result, method), matrix)
     from orthonmf.certifying_divergence import prove_divergence
@@ -203,7 +203,6 @@ def prove_error(case: Case, result: Factorization, method: str) -> Certificate:
     ``ratio`` compares an upper bound on it, rounding included, with the best lower bound on the
     error of every factorization.
     """
-    from orthonmf.bounds.allowance import Allowance
     from orthonmf.bounds.table import find_bounds
     from orthonmf.exact_fit import fits_exactly
 
@@ -217,19 +216,15 @@ def prove_error(case: Case, result: Factorization, method: str) -> Certificate:
         return ZERO
     if measured.squared == 0 and fits_exactly(matrix, result):
         return EXACT_FIT
-    started = time.perf_counter()
     bounds = find_bounds(replace(case, cost=measured.squared), method)
-    proven = conclude(matrix, result, measured, *bounds)
+    proven = conclude(matrix, result, measured, bounds)
     if method == "tight" and proven.ratio is not None and proven.ratio < NEARLY_THE_SMALLEST:
-        left = Allowance(case.seconds - (time.perf_counter() - started), case.interrupted)
         squared = bound_error(matrix, result, measured)
-        proven = replace(proven, unique_within=_find_unique(case, result, squared, left))
+        proven = replace(proven, unique_within=_find_unique(case, result, squared))
     return proven
 
 
-def _find_unique(
-    case: Case, result: Factorization, squared: float, allowance: Allowance
-) -> float | None:
+def _find_unique(case: Case, result: Factorization, squared: float) -> float | None:
     """`bounds.uniqueness.unique_within` over samples or over features, else None."""
     from orthonmf.bounds.uniqueness import unique_within
 
@@ -244,7 +239,7 @@ def _find_unique(
     points, k = sides[0].points, sides[0].n_groups
     length = points.dimension + WEIGHT_ROUNDINGS
     with one_blas_thread():
-        return unique_within(points, labels, scales, k, squared, length, allowance)
+        return unique_within(points, labels, scales, k, squared, length, case.allowance)
 
 
 def tell_zero_rows(certificate: Certificate, matrix: Matrix) -> Certificate:
@@ -325,14 +320,13 @@ def conclude(
     result: Factorization,
     measured: Measured,
     bounds: Sequence[LowerBound],
-    reason: str = "",
 ) -> Certificate:
     """What follows from lower bounds in the units of Y, and from an error of the same numbers."""
     total, promised = matrix.total, state_promise(result.promise)
     best = strongest(bounds)
     level = (ROUNDING_LEVEL * float(np.finfo(matrix.dtype).eps) / 2) ** 2
     if not best.value > 0 and measured.squared > level * total:
-        return replace(promised, reason=reason or NOTHING)
+        return replace(promised, reason=best.reason or NOTHING)
     roundings = sum(matrix.shape) + WEIGHT_ROUNDINGS
     squared = bound_error(matrix, result, measured)
     return compare(promised, best, squared, (total, total), roundings)

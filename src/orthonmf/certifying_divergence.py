@@ -71,7 +71,7 @@ def prove_divergence(case: Case, result: Factorization, method: str) -> Certific
         return replace(promised, reason=INDEPENDENT if measured <= level else NOTHING)
     labels = result.labels, result.feature_labels
     case = replace(case, cost=measured, counts=counts, unsure=unsure, labels=labels)
-    best = strongest(find_bounds(case, method)[0])
+    best = strongest(find_bounds(case, method))
     if not best.value > 0 and measured > level:
         return replace(promised, reason=NOTHING)
     return compare(promised, best, cost, whole, ROUNDINGS)

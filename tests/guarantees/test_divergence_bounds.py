@@ -30,7 +30,7 @@ def bounds_of(counts, rows, columns, sizes, method, cost=np.inf, **more):
     asked = {"samples": sizes[0], "features": sizes[1], "both": sizes}[setting]
     more |= {"counts": counts, "labels": (rows, columns)}
     case = Case(None, setting, asked, cost, **more)
-    return find_bounds(case, method)[0]
+    return find_bounds(case, method)
 
 
 def draw_table(rng, n, m):

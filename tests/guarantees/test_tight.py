@@ -46,11 +46,12 @@ def test_where_nothing_can_be_proven_the_bound_is_zero(gram):
     assert bound(gram, 3, 5) == 0.0
 
 
-def test_without_time_the_tail_remains_and_the_method_says_why():
+def test_without_time_the_tail_remains_and_it_is_told_why():
     X, _ = planted(40, 20, 3, 0.5, seed=1)
-    found = all_pairs_bound(X @ X.T, 3, 20, Allowance(0.0))
+    allowance = Allowance(0.0)
+    found = all_pairs_bound(X @ X.T, 3, 20, allowance)
     assert found.value == pytest.approx(tail_from_gram(X @ X.T, 3, 20).value, rel=1e-9)
-    assert found.method.endswith(", stopped by its time limit")
+    assert allowance.tell("this").endswith("; the search was stopped by its time limit")
 
 
 def test_the_same_matrix_gives_the_same_bits():

@@ -71,7 +71,7 @@ def all_pairs_bound(
     else:
         gram, start = symmetric(gram), None
     value = prove_raised(gram, trace, n_components, inner_length, start)
-    return LowerBound(scale_back(value, exponent, n * n * inner_length), allowance.tell(METHOD))
+    return LowerBound(scale_back(value, exponent, n * n * inner_length), METHOD)
 
 
 def target_captured(trace: float, upper: float) -> float:

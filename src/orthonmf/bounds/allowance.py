@@ -86,9 +86,9 @@ class Allowance:
             self._whole._told = self._whole._told or why
 
     def tell(self, method: str) -> str:
-        """A method with the reason why its search was cut short, if it was."""
+        """A method with the reason why the search was cut short, as a whole or in a part."""
         why = self.cut or self._told
-        return f"{method}, {why}" if why else method
+        return f"{method}; the search was {why}" if why else method
 
 
 def proof_seconds(side: int) -> float:

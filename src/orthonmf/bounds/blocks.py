@@ -151,7 +151,7 @@ def blocks_bound(
         chosen = choose(dominant, k, candidates, error)
         best = min(best, prove_captured(side, dominant, k, chosen, allowance))
         tasks = [candidate.task for candidate in chosen]
-    return LowerBound(max(0.0, whole - best * (1.0 + growth(4))), allowance.tell(METHOD))
+    return LowerBound(max(0.0, whole - best * (1.0 + growth(4))), METHOD)
 
 
 def prove_captured(

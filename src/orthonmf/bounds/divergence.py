@@ -83,7 +83,7 @@ def bound_divergence(
         captured = captured_by_pairs(raised, Y.shape[1], table.roots, k, start)
         value = divergence_from_below(table, Y.data, captured)
         method = METHOD_OF_PAIRS if value > best.value else best.method
-        best = LowerBound(max(value, best.value), allowance.tell(method))
+        best = LowerBound(max(value, best.value), method)
     return best
 
 

@@ -101,7 +101,7 @@ def grouped_bound(
     )
     start = start_of_proof(multiplier.vectors, reduced, extra)
     value = prove_grouped(reduced, multiplier, n_components, n, trace, start)
-    return LowerBound(max(0.0, value), allowance.tell(METHOD))
+    return LowerBound(max(0.0, value), METHOD)
 
 
 def reduce_rows(X: Any, inner_gram: Array, groups: Array) -> Reduced | None:

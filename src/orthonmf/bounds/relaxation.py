@@ -184,7 +184,9 @@ class _Search:
         self.values, self.checked = values, self.vectors
         # An eigenvalue that matters; a power of two, so that scaling is exact.
         size = max(values[self.k - 1], 0.3 * values[min(1, p - 1)], 1e-3 * np.abs(values).max())
-        self.penalty = math.ldexp(1.0, math.frexp(self.pace.first_penalty * float(size) or 1.0)[1] - 1)
+        self.penalty = math.ldexp(
+            1.0, math.frexp(self.pace.first_penalty * float(size) or 1.0)[1] - 1
+        )
         if start is None:
             self.state = np.eye(p, dtype=matrix.dtype)
             self.state *= k / p

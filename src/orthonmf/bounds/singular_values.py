@@ -14,7 +14,6 @@ through its norm: the k largest eigenvalues move by at most sqrt(k) |D| <= sqrt(
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 import numpy as np
 
@@ -32,7 +31,6 @@ from orthonmf.rounding import (
 from orthonmf.typing import Array
 
 METHOD = "its singular values"
-METHOD_IN_GROUPS = "the singular values of groups of points"
 
 
 def tail_from_gram(gram: Array, n_components: int, inner_length: int) -> LowerBound:
@@ -60,13 +58,3 @@ def tail_from_gram(gram: Array, n_components: int, inner_length: int) -> LowerBo
     value = round_down(trace, inner_length + p) - top - round_up(formed, 4)
     value -= growth(4) * (trace + abs(top) + formed)
     return LowerBound(scale_back(value, exponent, p * p * inner_length), METHOD)
-
-
-def tail_from_groups(grams: Iterable[Array], n_components: int, inner_length: int) -> LowerBound:
-    """The sum of the tails of groups of rows, or of columns, that share none.
-
-    It bounds the squared error of the whole (Theorem 11). ``grams`` yields the Gram matrix of one
-    group after the other, so that only one is in memory.
-    """
-    values = [tail_from_gram(gram, n_components, inner_length).value for gram in grams]
-    return LowerBound(round_down(math.fsum(values), 1), METHOD_IN_GROUPS)

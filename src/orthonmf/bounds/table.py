@@ -36,7 +36,7 @@ from orthonmf.bounds.blocks import blocks_bound
 from orthonmf.bounds.divergence import bound_divergence
 from orthonmf.bounds.groups import grouped_bound
 from orthonmf.bounds.pairs import pair_packing_bound
-from orthonmf.bounds.singular_values import tail_from_gram, tail_from_groups
+from orthonmf.bounds.singular_values import tail_from_gram
 from orthonmf.certificate import CERTIFICATE_SECONDS, LowerBound
 from orthonmf.engine.counts import Counts
 from orthonmf.engine.executors import one_blas_thread
@@ -57,7 +57,7 @@ SHARE_OF_BLOCKS = 0.7
 PACKING_WORK = 2**33
 PACKING_ENTRIES = 2**24
 # With a core no bound charges both sides: on dense data that alone is a good part of the gap.
-LEFT_OUT = ", what the other groups cost left out: part of the gap is the bound's own"
+ALONE = " alone, so that part of the gap is the bound's own"
 # Pairs are not compared by default when the singular values prove a ratio below this already.
 CLOSE_ENOUGH = 1.2
 PROOF_BYTES = 48  # for every entry of the matrix of a proof for groups or blocks
@@ -68,6 +68,7 @@ GROUP_ITERATIONS = 80
 BLOCK_SEARCHES, BLOCK_ITERATIONS, BLOCK_PROOF = 6, 100, 1.5
 BATCH = 1000  # points in one batch where there is no room for all, nor for their groups
 METHOD_IN_BATCHES = "dual solutions for batches of points"
+METHOD_IN_GROUPS = "the singular values of groups of points"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,8 @@ class Case:
     # Groups and batches of points are drawn from one seed: the same data give the same bound.
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     best: float = 0.0  # the largest bound so far
-    seconds: float = CERTIFICATE_SECONDS  # for what takes as long as it is given
-    interrupted: Callable[[], bool] = lambda: False  # whether the user wants no more
+    # For what takes as long as it is given.
+    allowance: Allowance = field(default_factory=lambda: Allowance(CERTIFICATE_SECONDS))
     counts: Counts | None = None  # X with its weights multiplied in, under the divergence
     unsure: float = 0.0  # by how much these weights may change a divergence
     labels: tuple[Any, Any] = None, None  # of rows and columns, in the answer: they steer a search
@@ -115,11 +116,11 @@ class Case:
         return self.orthogonal == "both" and not isinstance(self.n_components, tuple)
 
     def say(self, bound: LowerBound, side: str = "") -> LowerBound:
-        """A bound whose method tells, with a core, of which side it is and what it leaves out."""
+        """A bound whose method tells, with a core, of which side it is, and that it is of one."""
         if not isinstance(self.n_components, tuple):
             return bound
-        alone = f" over the groups of {side} alone" if side else ""
-        return replace(bound, method=bound.method + alone + (LEFT_OUT if self.rank > 1 else ""))
+        of_side = f" over the groups of {side}" if side else ""
+        return replace(bound, method=bound.method + of_side + (ALONE if self.rank > 1 else ""))
 
     def sides(self) -> list[Side]:
         """The points that no two groups share, where single ones can be had."""
@@ -140,12 +141,8 @@ class Side:
     name: str
 
 
-# Bounds on the squared error of every factorization, and a sentence when one could not be had.
-Tried = tuple[list[LowerBound], str]
-
-
-def find_bounds(case: Case, certificate: str) -> Tried:
-    """All bounds that a certificate tries, and a sentence when none could be had."""
+def find_bounds(case: Case, certificate: str) -> list[LowerBound]:
+    """All bounds that a certificate tries."""
     named = BOUNDS[case.beta_loss]
     if certificate not in named:
         raise InvalidInputError(
@@ -153,22 +150,13 @@ def find_bounds(case: Case, certificate: str) -> Tried:
             f"{', '.join(named)}"
         )
     bounds: list[LowerBound] = []
-    reasons = []
     with one_blas_thread():
         for find in named[certificate]:
-            if bounds and case.interrupted():
-                bounds = [replace(bound, method=tell_interrupted(bound.method)) for bound in bounds]
+            if bounds and case.allowance.cut == INTERRUPTED:
                 break
-            new, reason = find(case)
-            bounds += new
-            reasons.append(reason)
+            bounds += find(case)
             case = replace(case, best=max((bound.value for bound in bounds), default=0.0))
-    return bounds, "" if bounds else "; ".join(filter(None, reasons))
-
-
-def tell_interrupted(method: str) -> str:
-    """A method that says that more was to be tried."""
-    return method if method.endswith(INTERRUPTED) else f"{method}; the search was interrupted"
+    return [replace(bound, method=case.allowance.tell(bound.method)) for bound in bounds]
 
 
 def certificate_bytes(shape: tuple[int, int]) -> int:
@@ -178,7 +166,7 @@ def certificate_bytes(shape: tuple[int, int]) -> int:
     return GRAM_COPIES * FLOAT * side**2
 
 
-def bound_by_singular_values(case: Case) -> Tried:
+def bound_by_singular_values(case: Case) -> list[LowerBound]:
     """The tail of the singular values."""
     matrix, k = case.matrix, case.rank
     n, m = matrix.shape
@@ -187,11 +175,17 @@ def bound_by_singular_values(case: Case) -> Tried:
         return _bound_by_groups(case)
     tall = matrix if m <= n else matrix.transpose(many_passes=False)
     if tall is None:
-        return [], "X is wide and not in memory, so the Gram matrix of its rows was not formed"
-    return [case.say(tail_from_gram(tall.gram(), k, max(n, m) + WEIGHT_ROUNDINGS))], ""
+        return _give_up(
+            "X is wide and not in memory, so the Gram matrix of its rows was not formed"
+        )
+    return [case.say(tail_from_gram(tall.gram(), k, max(n, m) + WEIGHT_ROUNDINGS))]
 
 
-def _bound_by_groups(case: Case) -> Tried:
+def _give_up(reason: str) -> list[LowerBound]:
+    return [LowerBound(0.0, "", reason)]
+
+
+def _bound_by_groups(case: Case) -> list[LowerBound]:
     """The tails of random groups of the points of the smaller side, as large as work allows.
 
     A row of a group of b with e entries takes about b e products, but never more than a full one.
@@ -201,26 +195,27 @@ def _bound_by_groups(case: Case) -> Tried:
     side = min(n, m)
     points = (Samples(matrix) if n <= m else columns_of(matrix)).access
     if points is None:
-        return [], f"the smaller side of X is {side} and X is not in memory"
+        return _give_up(f"the smaller side of X is {side} and X is not in memory")
     products = min(n * m, PRICE_OF_ENTRY * matrix.n_entries)
     size = int(
         min(LARGEST_GROUP, GROUP_WORK / products, math.sqrt(GROUP_WORK / PRICE_OF_PROOF / side))
     )
     if size < SMALLEST_GROUP * k:
-        return [], (
+        return _give_up(
             f"the smaller side of X is {side}, and groups of {SMALLEST_GROUP * k} points or more "
             "are too much work. certificate='tight' gives a bound from batches of points"
         )
     heavy = np.flatnonzero(points.weights > 0)
     groups = np.array_split(case.rng.permutation(heavy), max(1, math.ceil(len(heavy) / size)))
-    grams = (points.gram_of(group) for group in groups)
-    bound = tail_from_groups(grams, k, max(n, m) + WEIGHT_ROUNDINGS)
-    return [case.say(bound)], ""
+    inner_length = max(n, m) + WEIGHT_ROUNDINGS
+    values = [tail_from_gram(points.gram_of(group), k, inner_length).value for group in groups]
+    # Their sum bounds the squared error of the whole (docs/theory/bounds.md, Theorem 11).
+    return [case.say(LowerBound(round_down(math.fsum(values), 1), METHOD_IN_GROUPS))]
 
 
-def bound_by_multipliers(case: Case) -> Tried:
+def bound_by_multipliers(case: Case) -> list[LowerBound]:
     """Multipliers for blocks, and over each side, within the seconds there are."""
-    allowance = Allowance(case.seconds, case.interrupted)
+    allowance = case.allowance
     bounds: list[LowerBound | None] = []
     rest = 1.0
     if case.disjoint_blocks:
@@ -231,31 +226,31 @@ def bound_by_multipliers(case: Case) -> Tried:
     for number, side in enumerate(sides):
         if not allowance.cut:
             left = len(sides) - number
-            share = allowance.share(1.0 / left, case.seconds * rest / len(sides))
+            share = allowance.share(1.0 / left, allowance.seconds * rest / len(sides))
             bound = bound_side(side.points, side.n_groups, case.cost, share, case.rng)
             bounds.append(case.say(bound, side.name))
-    return [bound for bound in bounds if bound is not None], ""
+    return [bound for bound in bounds if bound is not None]
 
 
-def bound_by_reweighting(case: Case, tight: bool = False) -> Tried:
+def bound_by_reweighting(case: Case, tight: bool = False) -> list[LowerBound]:
     """Of a divergence: the singular values of a reweighted matrix, and multipliers for it."""
     counts, sides = case.counts, []
     if counts is not None and case.orthogonal != "features":
         sides.append((counts, case.labels[0], case.sizes[0], "rows"))
     if counts is not None and case.orthogonal != "samples":
         sides.append((counts.transposed(), case.labels[1], case.sizes[1], "columns"))
-    allowance, bounds = Allowance(case.seconds, case.interrupted), []
+    allowance, bounds = case.allowance, []
     for number, (side, labels, k, name) in enumerate(sides):
-        share = allowance.share(1.0 / (len(sides) - number), case.seconds / len(sides))
+        share = allowance.share(1.0 / (len(sides) - number), allowance.seconds / len(sides))
         bound = bound_divergence(side, labels, k, tight, case.cost, share)
         bounds.append(case.say(replace(bound, value=max(0.0, bound.value - case.unsure)), name))
-    return bounds, ""
+    return bounds
 
 
-def bound_by_pairs(case: Case) -> Tried:
+def bound_by_pairs(case: Case) -> list[LowerBound]:
     """Pairs of rows and of columns, for disjoint blocks, where comparing all is not too much."""
     if not case.disjoint_blocks:
-        return [], ""
+        return []
     n_entries = case.matrix.n_entries
     partners = int(np.clip(PACKING_ENTRIES // n_entries, 4, 32))
     sides = [side.points for side in case.sides()]
@@ -263,13 +258,12 @@ def bound_by_pairs(case: Case) -> Tried:
         pair_packing_bound(points.coordinates(), on_host(points.weights), n_partners=partners)
         for points in sides
         if len(points.weights) * n_entries <= PACKING_WORK
-    ], ""
+    ]
 
 
-def bound_by_pairs_if_open(case: Case) -> Tried:
+def bound_by_pairs_if_open(case: Case) -> list[LowerBound]:
     """Pairs, unless what is known already proves a small ratio."""
-    far = case.cost > CLOSE_ENOUGH * case.best
-    return bound_by_pairs(case) if far else ([], "")
+    return bound_by_pairs(case) if case.cost > CLOSE_ENOUGH * case.best else []
 
 
 def bound_side(
@@ -331,7 +325,7 @@ def sum_of_batches(
             break  # the sum over some batches is a bound, too
         share = allowance.share(1.0 / (len(grams) - done))
         values.append(all_pairs_bound(gram(), k, inner_length, share).value)
-    return LowerBound(round_down(math.fsum(values), 1), allowance.tell(METHOD_IN_BATCHES))
+    return LowerBound(round_down(math.fsum(values), 1), METHOD_IN_BATCHES)
 
 
 def bound_blocks(matrix: Matrix, k: int, upper: float, allowance: Allowance) -> LowerBound | None:
@@ -364,7 +358,7 @@ def _block_groups(n: int, m: int, seconds: float) -> list[int]:
 
 
 # What the certificates that may be asked for (`orthonmf.certificate.CERTIFICATES`) are made of.
-BOUNDS: dict[str, dict[str, tuple[Callable[[Case], Tried], ...]]] = {
+BOUNDS: dict[str, dict[str, tuple[Callable[[Case], list[LowerBound]], ...]]] = {
     FROBENIUS: {
         "svd": (bound_by_singular_values, bound_by_pairs_if_open),
         "tight": (bound_by_singular_values, bound_by_multipliers, bound_by_pairs),
