@@ -20,11 +20,10 @@ from numpy.lib import format as npy
 
 from orthonmf.errors import InvalidInputError
 from orthonmf.files.whole_files import is_special, replacing
-from orthonmf.typing import Array
+from orthonmf.typing import REAL, Array
 
 HEADER = "header"
 LONGEST_NPY_HEADER = 10_000
-PLAIN_KINDS = "biuf"
 PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 PICKLED = "it holds pickled Python objects, which are never loaded"
 
@@ -126,7 +125,7 @@ class Archive(Members):
     def __getitem__(self, name: str) -> Array:
         if name not in self:
             raise self.fail(f"it lacks the array {name!r}")
-        array = self.read(name, PLAIN_KINDS)
+        array = self.read(name, REAL)
         return array.astype(array.dtype.newbyteorder("="), order="C", copy=False)
 
 

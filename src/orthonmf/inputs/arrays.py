@@ -18,9 +18,8 @@ import narwhals as nw
 import numpy as np
 
 from orthonmf.errors import InvalidInputError, InvalidTypeError, SourceChangedError
-from orthonmf.typing import Array
+from orthonmf.typing import REAL, Array
 
-REAL = "biuf"
 LONGEST_SHOWN = 40
 # Types whose every value is a number; others are looked at one by one.
 PLAIN_NUMBERS = frozenset((int, float, bool, np.bool_, Decimal, Fraction))

@@ -16,7 +16,7 @@ import numpy as np
 from orthonmf.certificate import CERTIFICATE_SECONDS, CERTIFICATES
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.inputs.tensors import as_host_array
-from orthonmf.typing import Array
+from orthonmf.typing import REAL, Array
 
 ALIKE = 0.5  # share of letters in common, from which on one name may have been meant for another
 UNITS = {"": 1, "B": 1}
@@ -154,7 +154,7 @@ def as_weights(weights: Any, n: int, name: str) -> Array | None:
         raise InvalidInputError(f"{name} cannot be read as {n} numbers: {error}") from error
     if np.ma.is_masked(weights):
         raise InvalidInputError(f"{name} is masked in places; give those rows or columns weight 0")
-    if array.dtype.kind not in "biuf" or array.ndim != 1 or len(array) != n:
+    if array.dtype.kind not in REAL or array.ndim != 1 or len(array) != n:
         raise InvalidInputError(
             f"{name} must hold {n} real numbers in one dimension; got shape {array.shape} of "
             f"dtype {array.dtype}"

@@ -9,8 +9,9 @@ from numpy.lib import format as npy
 from scipy.sparse import load_npz
 
 from orthonmf.files.archive import LONGEST_NPY_HEADER, Members
-from orthonmf.files.readers.request import NUMBERS, NamedMatrix, Request
+from orthonmf.files.readers.request import NamedMatrix, Request
 from orthonmf.inputs.sparse import as_checked_csr
+from orthonmf.typing import REAL
 
 SPARSE = {"format", "shape", "data"}
 
@@ -19,7 +20,7 @@ def read_npy(request: Request) -> NamedMatrix:
     """Map the array of a ``.npy`` file, or read it when it is small enough to be in memory."""
     with request.decoding("this is no NumPy array of numbers, or a damaged one"):
         mapped = npy.open_memmap(request.path, mode="r", max_header_size=LONGEST_NPY_HEADER)
-    if mapped.dtype.kind not in NUMBERS:
+    if mapped.dtype.kind not in REAL:
         raise request.error(f"it holds {mapped.dtype} values; a matrix of real numbers is needed")
     request.check_shape(mapped.shape)
     more = request.path.stat().st_size - mapped.offset - mapped.nbytes
@@ -43,7 +44,7 @@ def read_npz(request: Request) -> NamedMatrix:
                 request.check_shape(matrix.shape)
                 X: Any = as_checked_csr(matrix)  # nothing follows indices blindly
         else:
-            X = members.read(_choose(members, request), NUMBERS, request.check_size)
+            X = members.read(_choose(members, request), REAL, request.check_size)
         names = (
             tuple(members.read(name, "U", request.check_size).ravel().tolist())
             if name in members

@@ -15,7 +15,6 @@ from orthonmf.errors import FileError, MissingExtraError
 from orthonmf.inputs.parameters import name_nearest
 from orthonmf.typing import Array
 
-NUMBERS = "biuf"  # kinds of dtypes: real numbers
 Names = tuple[str, ...] | None
 
 

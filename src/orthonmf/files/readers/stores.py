@@ -20,7 +20,6 @@ from scipy.sparse import csc_array, csr_array
 
 from orthonmf.extras import import_extra
 from orthonmf.files.readers.request import (
-    NUMBERS,
     FileError,
     NamedMatrix,
     Names,
@@ -28,7 +27,7 @@ from orthonmf.files.readers.request import (
     StoredRows,
 )
 from orthonmf.inputs.sparse import as_checked_csr
-from orthonmf.typing import Array
+from orthonmf.typing import REAL, Array
 
 COMPRESSED = ("data", "indices", "indptr")  # the parts of a sparse matrix
 MOST_OBJECTS = 10_000
@@ -185,7 +184,8 @@ class Store(ABC):
         here = self.root
         for name in path.strip("/").split("/"):
             if not isinstance(here, self.group_type) or name not in here:
-                raise self.request.error(f"there is no {path!r} in it; it has {self.list_keys()}")
+                listed = ", ".join(sorted(self.root)[:MOST_NAMED]) or "nothing"
+                raise self.request.error(f"there is no {path!r} in it; it has {listed}")
             here = self.child(here, name)
         return here
 
@@ -196,10 +196,6 @@ class Store(ABC):
         except FileError:
             return None
         return here if isinstance(here, kind) else None
-
-    def list_keys(self) -> str:
-        """The names of what is in the store, for messages."""
-        return ", ".join(sorted(self.root)[:MOST_NAMED]) or "nothing"
 
     def walk(self, element: Any) -> Iterator[Any]:
         """An element and all that lies below it, each once."""
@@ -230,7 +226,7 @@ class Store(ABC):
 
     def _is_matrix(self, here: Any) -> bool:
         if isinstance(here, self.array_type):
-            return here.ndim == 2 and np.dtype(here.dtype).kind in NUMBERS
+            return here.ndim == 2 and np.dtype(here.dtype).kind in REAL
         return set(COMPRESSED) <= set(here)
 
     def matrix(self, here: Any) -> Any:
@@ -272,7 +268,7 @@ class Store(ABC):
         if not isinstance(array, self.array_type):
             raise self.request.error(f"{array.name!r} is no array")
         dtype = np.dtype(array.dtype)
-        if numbers and dtype.kind not in NUMBERS:
+        if numbers and dtype.kind not in REAL:
             raise self.request.error(f"{array.name!r} holds {array.dtype} values, not numbers")
         shapes = {"declared shape": array.shape if whole else (), "chunks of shape": array.chunks}
         for what, shape in shapes.items():

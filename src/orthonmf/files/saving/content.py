@@ -77,12 +77,9 @@ class Content:
             raise self.wrong(f"{name} holds shares above 1")
         return array
 
-    def labels(
-        self, name: str, size: int | tuple[int, int] | None, k: int, lowest: int = -1
-    ) -> Array:
-        """Integer labels from ``lowest`` to k - 1; with two sizes a table of them."""
+    def labels(self, name: str, *shape: int | None, k: int, lowest: int = -1) -> Array:
+        """Integer labels from ``lowest`` to k - 1."""
         array = self.array(name)
-        shape = size if isinstance(size, tuple) else (size,)
         if array.dtype.kind != "i" or not _fits(array.shape, shape):
             raise self.wrong(f"{name} has shape {array.shape} and dtype {array.dtype}")
         if array.size and (array.min() < lowest or array.max() >= k):
@@ -96,34 +93,19 @@ def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
     )
 
 
-def is_amount(value: Any) -> bool:
-    """Whether a value is a finite number that is not negative."""
-    return type(value) in (int, float) and 0 <= value <= LARGEST
+def number_from(least: float, most: float) -> Check:
+    """The check of a number in a range."""
+    return lambda value: type(value) in (int, float) and least <= value <= most
 
 
-def is_index(value: Any) -> bool:
-    """Whether a value is a number from -1 to 1, as an adjusted Rand index is."""
-    return type(value) in (int, float) and -1 <= value <= 1
-
-
-def is_count(value: Any) -> bool:
-    """Whether a value is a whole number that is not negative."""
-    return type(value) is int and value >= 0
-
-
-def is_positive(value: Any) -> bool:
-    """Whether a value is a whole number of at least 1."""
-    return is_count(value) and value > 0
+def count_from(least: int) -> Check:
+    """The check of a whole number of at least so many."""
+    return lambda value: type(value) is int and value >= least
 
 
 def is_text(value: Any) -> bool:
     """Whether a value is a text."""
     return isinstance(value, str)
-
-
-def is_name(value: Any) -> bool:
-    """Whether a value is a text or a number, as scikit-learn's names of columns may be."""
-    return isinstance(value, str | int | float)
 
 
 def optional(fits: Check) -> Check:

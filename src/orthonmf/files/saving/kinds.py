@@ -16,16 +16,14 @@ from orthonmf.engine.losses import LOSSES, Loss
 from orthonmf.errors import InvalidTypeError
 from orthonmf.factorization import Factorization, FitOptions
 from orthonmf.files.saving.content import (
+    LARGEST,
     UNIT_LENGTH,
     Check,
     Content,
-    is_amount,
-    is_count,
-    is_index,
-    is_name,
-    is_positive,
+    count_from,
     is_text,
     list_of,
+    number_from,
     one_of,
     optional,
     plain,
@@ -36,7 +34,7 @@ from orthonmf.onmf.algorithms import INITS
 from orthonmf.onmf.algorithms import NAMES as ALGORITHMS
 from orthonmf.preparation import STEPS, Preparation
 from orthonmf.stability.record import RESAMPLES, Membership, Stability
-from orthonmf.typing import Array
+from orthonmf.typing import REAL, Array
 from orthonmf.vectors import divide
 
 # scikit-learn, which the estimators need, is slow to import: only where there is an estimator.
@@ -47,6 +45,8 @@ if TYPE_CHECKING:
 Packed = tuple[dict[str, Any], dict[str, Array]]  # plain values, and arrays by name
 NAMES = "feature_names_in_"  # where scikit-learn keeps the names of columns, if there are any
 SETTINGS = ("samples", "features", "both")
+is_amount, is_index = number_from(0, LARGEST), number_from(-1, 1)
+is_count, is_positive = count_from(0), count_from(1)
 # The values of each kind in the order in which files hold them, and the check of each.
 FACTORIZATION: dict[str, Check] = {
     "n_components": lambda value: is_count(value) or list_of(is_count, 2)(value),
@@ -185,7 +185,7 @@ def _preparation(content: Content, m: int) -> Preparation | None:
 
 
 def _check_labels(content: Content, prefix: str, size: int | None, k: int) -> tuple[Array, Array]:
-    labels = content.labels(f"{prefix}labels", size, k)
+    labels = content.labels(f"{prefix}labels", size, k=k)
     scales = content.amounts(f"{prefix}scales", *labels.shape)
     if np.any((labels < 0) != (scales == 0)):
         raise content.wrong(f"{prefix}labels and {prefix}scales contradict each other")
@@ -242,8 +242,8 @@ def _unpack_membership(content: Content, side: str, n_refits: int) -> Membership
         return None
     jaccard = content.shares(f"{side}_jaccard", None)
     k = len(jaccard)
-    labels = content.labels(f"{side}_labels", None, k)
-    counts = content.labels(f"{side}_counts", (len(labels), k), n_refits + 1, lowest=0)
+    labels = content.labels(f"{side}_labels", None, k=k)
+    counts = content.labels(f"{side}_counts", len(labels), k, k=n_refits + 1, lowest=0)
     if np.any(counts.sum(axis=1, dtype=np.int64) > n_refits) or counts[labels < 0].any():
         raise content.wrong(f"{side}_counts holds more votes than there were refits")
     return Membership(
@@ -293,8 +293,8 @@ def _unpack_clustering(content: Content) -> BipartiteCorrelationClustering:
     model: BipartiteCorrelationClustering = _make_estimator(kind, content, "feature_names", m)
     model.disagreements_ = content.value("disagreements", is_count)
     model.certificate_ = _certificate(content)
-    model.row_labels_ = content.labels("row_labels", n, n + m, lowest=0)
-    model.column_labels_ = content.labels("column_labels", m, n + m, lowest=0)
+    model.row_labels_ = content.labels("row_labels", n, k=n + m, lowest=0)
+    model.column_labels_ = content.labels("column_labels", m, k=n + m, lowest=0)
     model.row_names_ = _read_names(content, "row_names", n)
     model.column_names_ = _read_names(content, "column_names", m)
     return model
@@ -308,7 +308,7 @@ def _pack_estimator(model: Any, names_key: str) -> Packed:
     values: dict[str, Any] = {}
     arrays: dict[str, Array] = {}
     for name, value in model.get_params(deep=False).items():
-        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        if isinstance(value, np.ndarray) and value.dtype.kind in REAL:
             arrays[f"parameter_{name}"] = value
             continue
         try:
@@ -339,6 +339,11 @@ def _make_estimator(kind: type, content: Content, names_key: str, n_features: in
     if feature_names is not None:
         setattr(model, NAMES, feature_names)
     return model
+
+
+def is_name(value: Any) -> bool:
+    """Whether a value is a text or a number, as scikit-learn's names of columns may be."""
+    return isinstance(value, str | int | float)
 
 
 def _list_names(names: Array | None, what: str) -> list[Any] | None:
