@@ -70,13 +70,20 @@ def test_a_core_has_groups_of_rows_and_of_columns():
     assert stability.agreement == min(stability.samples.agreement, stability.features.agreement)
 
 
-@pytest.mark.parametrize("orthogonal", SETTINGS)
-def test_a_copy_that_is_scaled_votes_like_weights(orthogonal, tmp_path):
+@pytest.mark.parametrize(
+    ("orthogonal", "loss", "noise"),
+    [
+        *((orthogonal, "frobenius", 0.3) for orthogonal in SETTINGS),
+        ("samples", "kullback-leibler", 3.0),
+    ],
+)
+def test_a_copy_that_is_scaled_votes_like_weights(orthogonal, loss, noise, tmp_path):
     """Data on disk are fitted with weights, data in memory as scaled copies."""
-    X = planted(orthogonal, noise=0.3)
+    X = planted(orthogonal, noise=noise)
     np.save(tmp_path / "X.npy", X)
     on_disk = np.load(tmp_path / "X.npy", mmap_mode="r")
-    result = orthonmf.factorize(X, 3, orthogonal=orthogonal, random_state=0)
+    options = {"orthogonal": orthogonal, "beta_loss": loss, "random_state": 0}
+    result = orthonmf.factorize(X, 3, **options)
     for resample in ("coordinates", "both"):
         copied = result.refit(X, 8, resample, random_state=1)
         weighted = result.refit(on_disk, 8, resample, random_state=1)

@@ -140,9 +140,8 @@ class Refitting:
         rng = np.random.default_rng(seed)
         rows, columns = self._draw(rng)
         if can_be_scaled(self._matrix):
-            X = scaled_copy(
-                self._matrix, *(w if w is None else np.sqrt(w) for w in (rows, columns))
-            )
+            roots = (w if w is None else w ** (1 / self._power) for w in (rows, columns))
+            X = scaled_copy(self._matrix, *roots)
             weights = self.sample_weight, self._feature_weight
         else:
             X = self._data.X
