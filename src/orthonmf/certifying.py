@@ -159,7 +159,7 @@ def read_again(data: Data, result: Factorization) -> Matrix:
 
 def read_given(data: Data, result: Factorization) -> Matrix:
     """Data that are given for a result, refused if their shape is another."""
-    matrix = data.read(result.orthogonal)
+    matrix = data.read()
     fitted = result.loadings.shape[0], result.components.shape[1]
     if matrix.shape != fitted:
         raise InvalidInputError(

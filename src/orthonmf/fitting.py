@@ -240,7 +240,7 @@ def factorize(
         started = time.perf_counter()
         refuse_large_result(X, asked, orthogonal)
         data = Data(X, sample_weight, feature_weight, missing_values, n_jobs, max_memory)
-        matrix = data.read(orthogonal)
+        matrix = data.read()
         names = names_for(X, matrix.shape, sample_names, feature_names)
         if not isinstance(init, str):
             options = replace(options, init=as_directions(init, k, matrix.shape[1]))

@@ -119,7 +119,7 @@ def certify(
         started = time.perf_counter()
         data = Data(X, sample_weight, feature_weight, None, n_jobs, max_memory)
         try:
-            matrix = data.read(orthogonal)
+            matrix = data.read()
         except MissingEntryError as error:
             raise InvalidInputError(error.problem, COMPLETE) from None
         n, m = matrix.shape

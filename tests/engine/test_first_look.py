@@ -8,10 +8,9 @@ from orthonmf.inputs.data import as_matrix
 from tests.engine.weighted import CASES, make, some_numbers
 
 
-@pytest.mark.parametrize("columns", [True, False])
 @pytest.mark.parametrize("name", CASES)
-def test_squares_are_those_of_the_weighted_matrix_at_every_scale(name, store, columns):
-    example = make(CASES[name], store, columns=columns)
+def test_squares_are_those_of_the_weighted_matrix_at_every_scale(name, store):
+    example = make(CASES[name], store)
     Y, matrix = example.Y_in_units, example.matrix
     squares = matrix.row_squares * np.square(example.row_roots)
     np.testing.assert_allclose(squares, np.square(Y).sum(axis=1), rtol=1e-12)

@@ -69,7 +69,7 @@ def test_a_sweep_of_centers_agrees_with_the_plain_formula(example):
     labels = distances.argmin(axis=1)
     np.testing.assert_array_equal(sweep.labels[heavy], labels[heavy])
     np.testing.assert_allclose(sweep.squares, 0.49, rtol=1e-12)
-    told = 1 - 2 * divide(sweep.products, sweep.lengths) + sweep.squares[sweep.labels]
+    told = 1 - 2 * divide(sweep.products, points.lengths) + sweep.squares[sweep.labels]
     close(told[heavy], distances.min(axis=1)[heavy])
     sums = np.zeros((3, example.Y.shape[1]))
     np.add.at(sums, labels, lengths[:, None] * example.Y)

@@ -76,7 +76,7 @@ def test_rows_columns_and_gram_matrices_keep_the_ratio_with_weights(seed, by_gra
     X[0, 0] += 1.0
     k = int(rng.integers(1, 5))
     weights = rng.exponential(size=len(X)), rng.exponential(size=X.shape[1])
-    matrix = Data(X, *weights, None, 1, None).read("both")
+    matrix = Data(X, *weights, None, 1, None).read()
     solve = solve_heaviest_columns if by_gram else solve_heaviest
     solution = solve(matrix, k)
     Y = np.sqrt(weights[0])[:, None] * X * np.sqrt(weights[1])

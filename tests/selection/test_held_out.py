@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import orthonmf
-from orthonmf.engine.thinning import can_split, split_counts
+from orthonmf.engine.copies import can_split, split_counts
 from orthonmf.selection import select_n_components
 from orthonmf.selection.held_out import held_out_error
 

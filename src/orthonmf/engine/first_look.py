@@ -17,7 +17,6 @@ import numpy as np
 
 from orthonmf.engine.executors import Executor, Work
 from orthonmf.engine.kernels.interface import BlockLook, Kernel, piece_rows
-from orthonmf.engine.placement import on_host
 from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import Source
 from orthonmf.errors import InvalidInputError
@@ -42,7 +41,7 @@ class Scan:
 
     offense: tuple[int, int, float] | None  # row, column, value of the first bad entry
     row_squares: Any  # (n,) of the rows over 2**exponent, columns weighted and rows not
-    column_squares: Array | None = None  # (m,) of the weighted matrix, where wanted
+    column_squares: Array | None = None  # (m,) of the weighted matrix, where known
     exponent: int = 0  # the power of two that all entries are divided by
     row_weights: Any = None  # (n,) divided by a power of four
     column_factors: Array | None = None  # (m,) square roots of weights, the same
@@ -56,12 +55,11 @@ def scan(
     executor: Executor,
     row_weights: Array | None = None,
     column_weights: Array | None = None,
-    columns: bool = True,
     prepare: Callable[[Any], Any] | None = None,
 ) -> Scan:
-    """Check every entry, find the exponent, and take the squared norms of rows and columns.
+    """Check every entry, find the exponent, and take the squared lengths of the rows.
 
-    Those of the columns only where ``columns`` says so; ``prepare`` is what rows go through first.
+    ``prepare`` is what rows go through first.
     Weights are divided by a power of four that brings the largest near 1. A matrix within the safe
     range is used as it is, which takes one read; outside of it, or with weights that lead out of
     it, up to two more are needed.
@@ -75,7 +73,7 @@ def scan(
         # Roots first, so that nothing underflows.
         factors = np.ldexp(np.sqrt(column_weights), -powers[1])
         first = replace(first, column_factors=factors)
-    look = partial(_look, source, executor, columns, prepare)
+    look = partial(_look, source, executor, prepare)
     largest, scanned = look(first)
     if scanned.offense is not None or largest == 0 or _is_safe(scanned, largest, source.dtype):
         return scanned
@@ -141,37 +139,28 @@ def _weigh(scanned: Scan) -> Any:
 def _look(
     source: Source,
     executor: Executor,
-    columns: bool,
     prepare: Callable[[Any], Any] | None,
     scanned: Scan,
 ) -> tuple[float, Scan]:
     """One read in the units and with the weights of a scan: the largest entry, and the scan."""
-    row_squares, column_squares = source.kernel.room(source.shape[:1]), np.zeros(source.shape[1])
+    row_squares = source.kernel.room(source.shape[:1])
     offenses: list[tuple[int, int, float]] = []
     underflown: list[Array] = []
     largest = 0.0
 
-    def absorb(rows: slice, block: tuple[BlockLook, Array, Any]) -> None:
-        nonlocal largest, column_squares
-        looked, light, of_columns = block
+    def absorb(rows: slice, block: tuple[BlockLook, Array]) -> None:
+        nonlocal largest
+        looked, light = block
         row_squares[rows] = looked.row_squares
         underflown.append(rows.start + light)
-        if columns:
-            with np.errstate(all="ignore"):
-                column_squares += on_host(of_columns)
         largest = max(largest, looked.largest)
         if looked.offense is not None:
             row, column, value = looked.offense
             offenses.append((rows.start + row, column, value))
 
     factors = scanned.column_factors
-    column_weights = None if factors is None else np.square(factors)
-    shared = {"columns": columns, "column_weights": column_weights}
-    by_row = {"row_weights": scanned.row_weights}
-    executor.fold(source, Work(look_block, shared, by_row, scanned.exponent, prepare), absorb)
-    if column_weights is not None:
-        with np.errstate(all="ignore"):
-            column_squares *= column_weights
+    shared = {"column_weights": None if factors is None else np.square(factors)}
+    executor.fold(source, Work(look_block, shared, {}, scanned.exponent, prepare), absorb)
     light = np.concatenate(underflown)
     if len(light):
         row_squares[light] = 0.0
@@ -179,28 +168,25 @@ def _look(
         scanned,
         offense=offenses[0] if offenses else None,
         row_squares=row_squares,
-        column_squares=column_squares if columns else None,
         underflown=light,
     )
 
 
 def look_block(
-    kernel: Kernel[Any], rows: Any, column_weights: Array | None, row_weights: Any, columns: bool
-) -> tuple[BlockLook, Array, Any]:
+    kernel: Kernel[Any], rows: Any, column_weights: Array | None
+) -> tuple[BlockLook, Array]:
     """Look at every entry of a block that has not been checked yet.
 
-    Also which rows have a squared length that has underflowed, and, where ``columns`` says so,
-    the squares of the columns, which row weights are for.
+    Also which rows have a squared length that has underflowed.
     """
     with np.errstate(all="ignore"):
         looked = kernel.look(rows, column_weights)
-        of_columns = kernel.square_columns(rows, row_weights) if columns else None
         light = np.flatnonzero(looked.row_squares < TINY)
     if len(light) == 0:
-        return looked, light, of_columns
+        return looked, light
     counted = np.ones(rows.shape[1]) if column_weights is None else column_weights > 0
     filled = [
         (kernel.take(rows, light[some]) != 0) @ counted.astype(np.float64)
         for some in slices(len(light), piece_rows(rows.shape[1]))
     ]
-    return looked, light[np.concatenate(filled) > 0], of_columns
+    return looked, light[np.concatenate(filled) > 0]

@@ -148,7 +148,7 @@ class Matrix:
         if self._column_squares is None:
             by_row = {"row_weights": self.row_weights}
             summed = self.add_up("square_columns", (self.shape[1],), {}, by_row)
-            self._column_squares = self.weigh_columns(self.weigh_columns(summed))
+            self._column_squares = summed * np.square(self.weigh_columns(np.ones(len(summed))))
         return self._column_squares
 
     def fingerprint(self) -> str:
@@ -277,13 +277,6 @@ class Matrix:
         (sums,) = self.collect("sweep", rows, [directions.shape], shared, parts)
         sums = self.weigh_columns(sums[np.argsort(order)])
         return BlockSweep(take(order, rows[0]), rows[1], sums) if by_row else BlockSweep(sums=sums)
-
-    def find_winners(self, directions: Array) -> tuple[Array, Array]:
-        """(n,) the direction with the largest product with every row of Y, and that product."""
-        labels, products = np.empty(self.shape[0], np.int32), np.empty(self.shape[0])
-        shared = {"directions": self.weigh_columns(directions).astype(self.pass_dtype, copy=False)}
-        self.collect("find_winners", [labels, products], [], shared)
-        return labels, products
 
     def draw_rows(
         self,

@@ -59,7 +59,6 @@ class Sweep:
 
     labels: Any  # (N,) int32
     products: Any  # (N,) of the point, its weight left out, with its center or unit direction
-    lengths: Array  # (N,) of the points, their weights left out
     sums: Array  # (k, m)
 
 
@@ -82,6 +81,7 @@ class Points(ABC):
     """Weighted points; centers and directions are (k, m) arrays as told above."""
 
     weights: Array  # (N,) squared length of each point in Y; zero points take part in no sum
+    lengths: Array  # (N,) of the points, their weights left out
     matrix: Matrix
     dimension: int  # how many coordinates a point has
     components_are_directions = False  # so a sweep by them finds what is published
@@ -100,7 +100,7 @@ class Points(ABC):
 
     def find_missed(self, sweep: Any) -> Array:
         """(N,) energy of every point that its direction in a sweep does not capture."""
-        cosines = np.minimum(divide(sweep.products, sweep.lengths), 1.0)
+        cosines = np.minimum(divide(sweep.products, self.lengths), 1.0)
         return self.weights * (1.0 - np.square(cosines))
 
     # What can be done with points besides passes over all of them: each the same points, or None.
@@ -200,7 +200,7 @@ class Samples(Points):
         self.matrix = matrix
         self.dimension = matrix.shape[1]
         squares, multipliers = matrix.row_squares, matrix.row_weights
-        self._lengths = np.sqrt(squares)
+        self.lengths = np.sqrt(squares)
         self.weights = squares if multipliers is None else squares * multipliers
         # Column factors change the products, and labels of points on a cluster stay there.
         apart = matrix.column_factors is not None or matrix.source.elsewhere
@@ -222,22 +222,16 @@ class Samples(Points):
         return self if self.matrix.source.in_memory else None
 
     def at(self, indices: Array) -> Array:
-        return divide(self.matrix.take_rows(indices), on_host(self._lengths[indices])[:, None])
+        return divide(self.matrix.take_rows(indices), on_host(self.lengths[indices])[:, None])
 
     def cosines_with(self, centers: Array) -> tuple[Array, Array]:
         products = self.matrix.products(centers)
-        return divide(products, self._lengths[:, None]), square_lengths(centers)
-
-    def find_nearest(self, unit: Array) -> tuple[Array, Array]:
-        """Which unit vector captures most of every point (N,), and what it misses (N,)."""
-        labels, products = self.matrix.find_winners(unit)
-        cosines = np.minimum(divide(products, self._lengths), 1.0)
-        return labels, self.weights * (1.0 - np.square(cosines))
+        return divide(products, self.lengths[:, None]), square_lengths(centers)
 
     def rough_cosines_with(self, unit: Array) -> Array:
         """Products (N, c) of all normalized points with unit vectors, as exact as the data."""
         products = on_host(self.matrix.products(unit, exact=False))
-        lengths = on_host(self._lengths)
+        lengths = on_host(self.lengths)
         if (lengths == 1.0).all():
             return products
         # In float64, where a length may be far below what the data's own type can divide by.
@@ -248,8 +242,8 @@ class Samples(Points):
     def sweep_centers(self, centers: Array) -> CenterSweep:
         """Nearest center of every normalized row: the largest ``<x, c>/|x| - |c|^2/2``."""
         squares = square_lengths(centers)
-        swept = self.matrix.sweep(centers, squares / 2, self._lengths)
-        return CenterSweep(swept.labels, swept.products, self._lengths, swept.sums, squares)
+        swept = self.matrix.sweep(centers, squares / 2, self.lengths)
+        return CenterSweep(swept.labels, swept.products, swept.sums, squares)
 
     def sweep_directions(self, directions: Array, *, by_point: bool = True) -> DirectionSweep:
         """The direction that captures most of every row: the largest ``<x, u>``."""
@@ -257,15 +251,13 @@ class Samples(Points):
         swept = self.matrix.sweep(unit, by_row=by_point)
         # sum_i <x_i, u>^2 = <sum_i <x_i, u> x_i, u>: no further read of the products.
         captured = np.einsum("sh,sh->s", swept.sums, unit)
-        return DirectionSweep(
-            swept.labels, swept.products, self._lengths, swept.sums, captured, unit
-        )
+        return DirectionSweep(swept.labels, swept.products, swept.sums, captured, unit)
 
     def update(self, labels: Array, directions: Array) -> DirectionSweep:
         unit = unit_lengths(directions)
         products, sums = self.matrix.update(labels, unit)
         captured = np.einsum("sh,sh->s", sums, unit)
-        return DirectionSweep(labels, products, self._lengths, sums, captured)
+        return DirectionSweep(labels, products, sums, captured)
 
     def draw_missed(
         self, centers: Array, count: float, before: float, distance: Distance, key: Key
@@ -281,12 +273,12 @@ class Samples(Points):
 
     def sums(self, labels: Array, k: int) -> Array:
         """Sums of ``weight * normalized row`` over the rows of each label, (k, m)."""
-        return self.matrix.row_sums(labels, divide(self.weights, self._lengths), k)
+        return self.matrix.row_sums(labels, divide(self.weights, self.lengths), k)
 
     def captured_along(self, labels: Array, directions: Array) -> Array:
         """(N,) what the direction of its label captures of every point; label -1 captures none."""
         swept = self.update(labels, directions)
-        cosines = np.minimum(divide(swept.products, self._lengths), 1.0)
+        cosines = np.minimum(divide(swept.products, self.lengths), 1.0)
         return np.asarray(self.weights * np.square(cosines))
 
     def power_update(self, labels: Array, cosines: Array, k: int) -> Array:
@@ -294,7 +286,7 @@ class Samples(Points):
 
         The product is that with the unit direction of the label, known by its cosine (N,).
         """
-        products = cosines * self._lengths
+        products = cosines * self.lengths
         given = self.matrix.row_weights
         return self.matrix.row_sums(labels, products if given is None else products * given, k)
 
@@ -380,7 +372,7 @@ class Samples(Points):
         return self.components(directions)
 
     def coordinates(self) -> Any:
-        lengths = on_host(self._lengths)
+        lengths = on_host(self.lengths)
         return self.matrix.whole(row_scales=divide(np.ones(len(lengths)), lengths))
 
 
@@ -417,18 +409,18 @@ class StreamedColumns(Points):
         self.matrix = matrix
         self.dimension = matrix.shape[0]
         self.weights = matrix.column_squares
-        self._lengths = np.sqrt(matrix.column_squares)
+        self.lengths = np.sqrt(matrix.column_squares)
 
     def at(self, indices: Array) -> Array:
         """The combinations that pick the normalized columns at these positions."""
         centers = np.zeros((len(indices), self.matrix.shape[1]))
-        lengths = self._lengths[indices]
+        lengths = self.lengths[indices]
         centers[np.arange(len(indices)), indices] = divide(np.ones(len(indices)), lengths)
         return centers
 
     def cosines_with(self, centers: Array) -> tuple[Array, Array]:
         products, squares = self._products(centers, exact=True)
-        return divide(products, self._lengths).T, squares
+        return divide(products, self.lengths).T, squares
 
     def _products(self, centers: Array, exact: bool = False) -> tuple[Array, Array]:
         """Products (c, m) of centers with the columns of Y, and the squared lengths (c,)."""
@@ -440,12 +432,12 @@ class StreamedColumns(Points):
     def sweep_centers(self, centers: Array) -> CenterSweep:
         products, squares = self._products(centers)
         # Dividing by the length would not move a maximum over centers, but zero columns stay safe.
-        labels = (products - np.multiply.outer(squares / 2, self._lengths)).argmax(axis=0)
+        labels = (products - np.multiply.outer(squares / 2, self.lengths)).argmax(axis=0)
         columns = np.arange(len(labels))
         sums = np.zeros(products.shape)
-        sums[labels, columns] = self._lengths
+        sums[labels, columns] = self.lengths
         winning = products[labels, columns]
-        return CenterSweep(labels.astype(np.int32), winning, self._lengths, sums, squares)
+        return CenterSweep(labels.astype(np.int32), winning, sums, squares)
 
     def sweep_directions(self, directions: Array, *, by_point: bool = True) -> DirectionSweep:
         products, squares = self._products(directions)
@@ -462,13 +454,13 @@ class StreamedColumns(Points):
         steps = np.zeros(products.shape)
         steps[labels[inside], inside] = products[labels[inside], inside]
         winning = steps.max(axis=0, initial=0.0)
-        return DirectionSweep(labels, winning, self._lengths, steps, square_lengths(steps))
+        return DirectionSweep(labels, winning, steps, square_lengths(steps))
 
     def draw_missed(
         self, centers: Array, count: float, before: float, distance: Distance, key: Key
     ) -> tuple[Array, float]:
         products, squares = self._products(centers)
-        cosines = divide(divide(products, np.sqrt(squares)[:, None]), self._lengths).T
+        cosines = divide(divide(products, np.sqrt(squares)[:, None]), self.lengths).T
         missed = self.weights * distance(cosines, np.ones(len(centers))).min(axis=1)
         total = float(missed.sum())
         chances = np.random.default_rng(key).random(len(missed))
@@ -481,7 +473,7 @@ class StreamedColumns(Points):
         """Combinations that sum ``weight * normalized column`` over the columns of each label."""
         sums = np.zeros((k, len(labels)))
         inside = np.flatnonzero(labels >= 0)
-        sums[labels[inside], inside] = self._lengths[inside]
+        sums[labels[inside], inside] = self.lengths[inside]
         return sums
 
     def components(self, directions: Array) -> Array:
@@ -491,7 +483,7 @@ class StreamedColumns(Points):
         return self.matrix.to_components(self.update(labels, directions).sums)
 
     def coordinates(self) -> Any:
-        scales = divide(np.ones(len(self._lengths)), self._lengths)
+        scales = divide(np.ones(len(self.lengths)), self.lengths)
         return self.matrix.whole(column_scales=scales, transposed=True)
 
 

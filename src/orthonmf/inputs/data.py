@@ -58,10 +58,8 @@ class Data:
     n_jobs: int | None = None
     max_memory: int | str | None = None
 
-    def read(self, orthogonal: str = "samples") -> Matrix:
+    def read(self) -> Matrix:
         """The matrix as it is now, checked and ready for passes; a MaskedMatrix if entries miss.
-
-        Other settings than over samples need the lengths of columns: they are read on the way.
 
         Raises
         ------
@@ -72,8 +70,7 @@ class Data:
         row_weights = as_weights(self.sample_weight, source.shape[0], "sample_weight")
         column_weights = as_weights(self.feature_weight, source.shape[1], "feature_weight")
         executor = executor_for(source, as_n_jobs(self.n_jobs), as_bytes(self.max_memory))
-        columns = orthogonal != "samples"
-        look = partial(scan, source, executor, row_weights, column_weights, columns)
+        look = partial(scan, source, executor, row_weights, column_weights)
         scanned = look()
         offense = scanned.offense
         may_miss = may_be_missing(self.missing_values)
@@ -91,7 +88,7 @@ class Data:
 
 
 def as_matrix(X: Any, **given: Any) -> Matrix:
-    """The matrix that `Data` of these fields are, over samples."""
+    """The matrix that `Data` of these fields are."""
     return Data(X, **given).read()
 
 

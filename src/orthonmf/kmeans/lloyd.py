@@ -74,7 +74,7 @@ class _Averages(Method[Array, _Averaged]):
     def update(self, vectors: Array) -> _Averaged:
         points = self._points
         sweep = points.sweep_centers(vectors)
-        cosines = divide(sweep.products, sweep.lengths)
+        cosines = divide(sweep.products, points.lengths)
         distances = 1.0 - 2.0 * cosines + take(sweep.squares, sweep.labels)
         costs = points.weights * np.maximum(distances, 0.0)
         weights = cluster_weights(points, sweep.labels, len(vectors))

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from orthonmf.engine.copies import permute_columns
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.shuffles import permute_columns
 from orthonmf.errors import FewerComponentsWarning
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize

@@ -10,9 +10,9 @@ from warnings import catch_warnings, simplefilter
 
 from joblib import Parallel, delayed
 
+from orthonmf.engine.copies import can_split
 from orthonmf.engine.executors import available_cores
 from orthonmf.engine.losses import FROBENIUS, KULLBACK_LEIBLER
-from orthonmf.engine.thinning import can_split
 from orthonmf.errors import FewerComponentsWarning, InvalidInputError
 from orthonmf.inputs.data import as_matrix
 from orthonmf.inputs.parameters import as_entropy, as_n_components, as_n_jobs, as_sizes

@@ -13,8 +13,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
-from orthonmf.engine.shuffles import permute_columns
-from orthonmf.engine.thinning import split_counts
+from orthonmf.engine.copies import permute_columns, split_counts
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
 from orthonmf.selection.held_out import held_out_error

@@ -17,7 +17,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from orthonmf.certifying import OTHERS, measure_error, read_given, refuse_other_error
-from orthonmf.engine.copies_for_refits import can_be_scaled, is_small, scaled_copy
+from orthonmf.engine.copies import can_be_scaled, is_small, scaled_copy
 from orthonmf.engine.executors import available_cores, one_blas_thread
 from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.engine.matrix import Matrix

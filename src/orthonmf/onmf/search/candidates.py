@@ -111,9 +111,10 @@ def gather(plain: PlainDraws, k: int, rng: np.random.Generator) -> Candidates:
         picks = draw_distinct(missed, size, rng)
         if len(picks) == 0:
             break
-        nearest, by_new = points.find_nearest(points.at(picks))
+        swept = points.sweep_directions(points.at(picks))
+        by_new = points.find_missed(swept)
         by_new[picks] = 0.0
-        labels = np.where(by_new < missed, nearest + count, labels)
+        labels = np.where(by_new < missed, swept.labels + count, labels)
         labels[picks] = count + np.arange(len(picks))
         missed = np.minimum(by_new, missed)
         count += len(picks)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthonmf.engine.shuffles import permute_columns
+from orthonmf.engine.copies import permute_columns
 from tests.engine.weighted import STORES, dense
 
 FORMS = list(STORES.values())
