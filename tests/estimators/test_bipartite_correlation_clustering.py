@@ -27,8 +27,8 @@ def test_clusters_are_published_as_labels_and_as_biclusters(form, algorithm):
     assert model.disagreements_ == 1
     assert model.certificate_.optimal
     assert model.certificate_.lower_bound == 1
-    promised = 119.4256 if algorithm == "paper" else 4.0  # on average over pivots
-    assert model.certificate_.a_priori_ratio == pytest.approx(promised, abs=1e-4)
+    promised = 119.43 if algorithm == "paper" else 4.0  # on average over pivots
+    assert model.certificate_.a_priori_ratio == pytest.approx(promised, abs=5e-3)
     assert model.rows_.shape == (3, 12)
     assert model.columns_.shape == (3, 9)
     assert np.array_equal(model.rows_.argmax(axis=0), model.row_labels_)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
+
+from orthonmf.progress import listening
 
 # Older releases of scikit-learn have no callbacks: an estimator is then simply without them.
 _callback: Any = import_module("sklearn.callback") if find_spec("sklearn.callback") else None
@@ -19,28 +22,22 @@ def with_callbacks(fit: Callable[..., Any]) -> Callable[..., Any]:
     return fit if _callback is None else _callback.with_callbacks(fit)
 
 
-class FitTasks:
-    """The tasks of one fit as callbacks see them: the fit, and one task per announced step."""
+@contextmanager
+def telling_callbacks(estimator: Any, X: Any, metadata: dict[str, Any]) -> Iterator[None]:
+    """Tell callbacks that a fit begins, every step that is announced inside, and that it ended."""
+    if _callback is None:
+        yield
+        return
+    about = {"estimator": estimator, "X": X, "metadata": metadata}
+    # How many sweeps a fit takes is not known before it ends.
+    fit = estimator._init_callback_context(max_subtasks=None)
+    fit.call_on_fit_task_begin(**about)
 
-    def __init__(self, estimator: Any, X: Any, metadata: dict[str, Any]) -> None:
-        self._estimator = estimator
-        self._given = {"X": X, "metadata": metadata}
-        self._fit: Any = None
-        if _callback is not None:
-            # How many sweeps a fit takes is not known before it ends.
-            self._fit = estimator._init_callback_context(max_subtasks=None)
-            self._fit.call_on_fit_task_begin(estimator=estimator, **self._given)
+    def step(name: str, error: float | None) -> None:
+        task = fit.subcontext(task_name=name)
+        task.call_on_fit_task_begin(estimator=estimator)
+        task.call_on_fit_task_end(estimator=estimator)
 
-    def step(self, name: str, error: float | None = None) -> None:
-        """Tell the callbacks that one step is done."""
-        if self._fit is not None:
-            task = self._fit.subcontext(task_name=name)
-            task.call_on_fit_task_begin(estimator=self._estimator)
-            task.call_on_fit_task_end(estimator=self._estimator)
-
-    def end(self) -> None:
-        """Tell the callbacks that the fit is done."""
-        if self._fit is not None:
-            self._fit.call_on_fit_task_end(
-                estimator=self._estimator, **self._given, reconstruction_attributes=dict
-            )
+    with listening(step):
+        yield
+    fit.call_on_fit_task_end(**about, reconstruction_attributes=dict)

@@ -24,7 +24,7 @@ from orthonmf.engine.loadings import Projection
 from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import InvalidInputError
-from orthonmf.estimators.callbacks import CallbackSupport, FitTasks, with_callbacks
+from orthonmf.estimators.callbacks import CallbackSupport, telling_callbacks, with_callbacks
 from orthonmf.estimators.documentation import document_parameters_of
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
@@ -32,7 +32,6 @@ from orthonmf.inputs.data import as_matrix, is_of_dask
 from orthonmf.inputs.names import as_names
 from orthonmf.inputs.parameters import may_be_missing
 from orthonmf.inputs.sparse import as_csr
-from orthonmf.progress import listening
 from orthonmf.stability.record import Stability
 from orthonmf.typing import Array
 
@@ -201,12 +200,10 @@ class OrthogonalNMF(
     def _fit(self, X: Any, sample_weight: Any, feature_weight: Any) -> Factorization:
         """Everything is published at the end: an interrupted fit leaves the old one intact."""
         weights = {"sample_weight": sample_weight, "feature_weight": feature_weight}
-        tasks = FitTasks(self, X, weights)
-        with listening(tasks.step):
+        with telling_callbacks(self, X, weights):
             result = factorize(X, **self.get_params(deep=False), **weights)
-        validate_data(self, X, skip_check_array=True)
-        self.result_ = result
-        tasks.end()
+            validate_data(self, X, skip_check_array=True)
+            self.result_ = result
         return result
 
     components_ = _part_of_result("components")
