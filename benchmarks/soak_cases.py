@@ -217,7 +217,7 @@ def brute_force(rng: np.random.Generator, folder: Path) -> None:
     require(cost >= least - rounding, f"an error of {cost} is below the least one, {least}")
     bound = result.certificate.lower_bound
     if bound is not None:
-        require(bound <= least * (1 + ROUNDING) + ROUNDING,
+        require(bound <= least * (1 + ROUNDING) + ROUNDING * max(scale, 1.0),
                 f"a bound of {bound} is above the least error, {least}")  # fmt: skip
 
 

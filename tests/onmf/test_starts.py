@@ -155,3 +155,14 @@ def test_given_directions_that_capture_nothing_are_refused(orthogonal):
     options = {"init": np.eye(1, 8), "orthogonal": orthogonal, "feature_weight": weight}
     with pytest.raises(orthonmf.OrthoNMFError, match="init captures nothing"):
         orthonmf.factorize(seen, 1, **options)
+
+
+@pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
+@pytest.mark.parametrize("k", [7, 8, 9])
+def test_streamed_columns_along_fewer_directions_than_components_are_fitted_exactly(k, tmp_path):
+    rng = np.random.default_rng(k)
+    X = rng.exponential(size=(43, 6))[:, rng.integers(6, size=30)] * rng.exponential(size=30)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    found = orthonmf.factorize(mapped, k, orthogonal="features", random_state=0)
+    assert found.relative_squared_error < 1e-12

@@ -254,9 +254,7 @@ def play_on_sample(points: Samples, k: int, rng: np.random.Generator) -> Chosen:
     lengths = np.sqrt(sample.weights)
     products = sample.products_of(np.arange(len(lengths)), exact=False)
     tournament = Tournament(products, k, rng, tol=1e-3)
-    given = np.zeros((len(lengths), k))
-    known = sample.rough_cosines_with(unit_lengths(plain.directions))
-    given[:, : len(plain.directions)] = known * lengths[:, None]
+    given = sample.rough_cosines_with(unit_lengths(plain.directions)) * lengths[:, None]
     n_starts, n_moved = count_starts(k, 72, 8), 3 if single_points_matter(points, k) else 0
     tournament.begin(n_starts, given=given)
     labels, scales = tournament.play(n_starts, 2, n_moved, persistent=False)

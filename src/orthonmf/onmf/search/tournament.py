@@ -78,11 +78,14 @@ class Tournament:
         """Draw starts and sweep them a few times; ``agreed`` says whether most look the same.
 
         With ``all_points`` one of the starts is drawn by the plain law of k-means++ on lines.
-        ``given`` are the products (s, k) of the points with the unit directions of one more start.
+        ``given`` are the products (s, up to k) of the points with the unit directions of one more
+        start.
         """
         starts = self._draw_starts(n_starts, plain_first=all_points)
         if given is not None:
-            starts = starts.join(self._assign(given[:, None, :].astype(self._all.dtype)))
+            products = np.zeros((len(given), 1, self._k), dtype=self._all.dtype)
+            products[:, 0, : given.shape[1]] = given
+            starts = starts.join(self._assign(products))
         self._field = self._sweep_often(starts)
         self.agreed = self._agree(self._field)
 
