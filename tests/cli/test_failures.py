@@ -24,6 +24,8 @@ def test_control_characters_in_names_do_not_reach_the_terminal(tmp_path, run):
     [
         (["fit"], "Missing argument"),
         (["fit", "x.csv", "-k", "0"], "-k"),
+        (["fit", "x.csv", "--k", "0"], "-k"),
+        (["select-k", "x.csv", "-k", "0:3"], "--k: "),
         (["fit", "x.csv", "--orthogonal", "rows"], "rows"),
         (["fit", "x.csv", "--orthogonal", "sample"], "did you mean samples?"),
         (["fit", "x.csv", "--color"], "--color"),

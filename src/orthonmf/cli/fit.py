@@ -82,6 +82,8 @@ def fit(
     a bipartite graph (--format edges --orthogonal both -k K), while of most counts it is one block
     of everything. For the clusters of a graph with the fewest disagreements see bicluster.
     """
+    if refits == 1:
+        raise InvalidInputError("--refits 1 has nothing to compare with; 20 is good, 2 the fewest")
     reading = replace(reading, max_memory=max_memory)
     stem = "stdin" if file == "-" else Path(file).name.split(".")[0] or "matrix"
     folder = output or Path(f"{stem}.orthonmf")
@@ -89,8 +91,6 @@ def fit(
     if checkpoint is not None and not checkpoint.absolute().parent.is_dir():
         # Better now than after hours of work.
         raise InvalidInputError(f"--checkpoint: there is no folder {checkpoint.absolute().parent}")
-    if refits == 1:
-        raise InvalidInputError("--refits 1 has nothing to compare with; 20 is good, 2 the fewest")
     options: dict[str, Any] = {
         "n_components": components,
         "orthogonal": orthogonal,

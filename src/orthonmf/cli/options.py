@@ -131,7 +131,7 @@ def proof(kinds: Mapping[str | None, str]) -> Any:
 
 def components(help: str) -> Any:
     """How many components, or groups of both sides."""
-    return value("K|K,L", help, "--components", "-k", parser=parse_sizes)
+    return value("K|K,L", help, "--components", "--k", "-k", parser=parse_sizes)
 
 
 reading = partial(value, panel=READING)

@@ -33,7 +33,12 @@ def select_k(
     reading: Reading,
     k: Annotated[
         str,
-        o.value("RANGE", "Numbers to try: 2:20, 2:40:2 or 3,5,8; over both 2:8,2:8: pairs.", "--k"),
+        o.value(
+            "RANGE",
+            "Numbers to try: 2:20, 2:40:2 or 3,5,8; over both 2:8,2:8: pairs.",
+            "--k",
+            "-k",
+        ),
     ] = "2:12",
     orthogonal: o.Orthogonal = "samples",
     output: Annotated[
