@@ -92,7 +92,7 @@ def test_a_folder_whose_data_changed_is_left_as_it_is(tmp_path, run, matrix):
         ("x.npy --labels rows.txt --data x.npy", "--data names the data of a folder"),
         ("answer -k 3", "a folder knows its labels"),
         ("answer --feature-weight w.txt", "a folder knows its labels"),
-        ("answer --transpose", "a folder knows how its data are read"),
+        ("answer --transpose", "how its data are read"),
     ],
 )
 def test_what_cannot_be_judged_is_refused_in_one_line(tmp_path, run, matrix, words, message):

@@ -67,9 +67,12 @@ def certify(
     folder = Path(place)
     proof = {"method": certificate, "seconds": certificate_seconds, "n_jobs": jobs}
     if (folder / SUMMARY).exists():
-        _refuse_what_a_folder_knows(
-            place, reading, labels, feature_labels, components, feature_weight, beta_loss
-        )
+        known = (labels, feature_labels, components, feature_weight, beta_loss)
+        if any(known) or replace(reading, max_bytes=None) != Reading():
+            raise InvalidInputError(
+                f"{place}: a folder knows its labels, components, loss, feature weights and how "
+                "its data are read; leave these options out, or name the FILE"
+            )
         result = _certify_folder(folder, data, reading.max_bytes, sample_weight, proof, quiet)
     elif data is not None:
         raise InvalidInputError("--data names the data of a folder; give FILE itself")
@@ -102,21 +105,6 @@ def certify(
     line(f"the certificate took {result.certificate.seconds:.2f} s")
     if (folder / PAGE).exists():
         line(f"orthonmf report {place} makes its page again")
-
-
-def _refuse_what_a_folder_knows(place: str, reading: Reading, *given: Any) -> None:
-    """A folder has labels, feature weights, and how its data are read: none may be given again."""
-    if any(option is not None for option in given):
-        raise InvalidInputError(
-            f"{place}: a folder knows its labels, components, loss and feature weights; leave "
-            "--labels, --feature-labels, --components, --beta-loss and --feature-weight out, or "
-            "name the FILE"
-        )
-    if replace(reading, max_bytes=None) != Reading():
-        raise InvalidInputError(
-            f"{place}: a folder knows how its data are read; of these options only --max-bytes "
-            "has a meaning here"
-        )
 
 
 def _certify_folder(

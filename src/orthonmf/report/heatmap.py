@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.sources import kernel_of
+from orthonmf.engine.sources import kernel_of, to_dense
 from orthonmf.factorization import Factorization
 from orthonmf.report.findings import Findings
 from orthonmf.typing import Array
@@ -101,21 +101,20 @@ def _sum_cells(
     (down, across), (down_ordered, across_ordered) = (
         (rows.members(), columns.members()) for rows, columns in (came, ordered)
     )
-    shape = (down_ordered.shape[1], across_ordered.shape[1])
-    original = np.zeros((down.shape[1], across.shape[1]))
-    in_order, products = np.zeros((2, *shape))
+    # The cells of either order are as many.
+    original, in_order, products = np.zeros((3, down.shape[1], across.shape[1]))
     loadings = _in_units(result.loadings, matrix.exponent)
     components = np.asarray(result.components, dtype=np.float64)
     for start, stop in pairwise(matrix.source.boundaries):
         span = slice(start, stop)
         rows = _in_units(matrix.stored_rows(np.arange(start, stop)), matrix.exponent)
         squares = rows.power(2) if issparse(rows) else np.square(rows)
-        original += _dense(down[span].T @ squares @ across)
-        in_order += _dense(down_ordered[span].T @ squares @ across_ordered)
-        times = _times_answer(rows, loadings[span], result, components)
-        products += _dense(down_ordered[span].T @ times @ across_ordered)
+        original += to_dense(down[span].T @ squares @ across)
+        in_order += to_dense(down_ordered[span].T @ squares @ across_ordered)
+        times = _times_answer(rows, loadings[span], span, result, components)
+        products += to_dense(down_ordered[span].T @ times @ across_ordered)
     squared = loadings.power(2) if issparse(loadings) else np.square(loadings)
-    answer = _dense(down_ordered.T @ squared) @ (np.square(components) @ across_ordered)
+    answer = to_dense(down_ordered.T @ squared) @ (np.square(components) @ across_ordered)
     left = in_order - 2 * products + answer
     # Where nearly everything is captured the difference is rounding of either sign.
     return [original, in_order, answer, np.where(left > 1e-12 * in_order, left, 0.0)]
@@ -126,27 +125,24 @@ def _in_units(values: Any, exponent: int) -> Any:
     return kernel_of(values).scale(values.astype(np.float64, copy=False), exponent)
 
 
-def _times_answer(rows: Any, loadings: Any, result: Factorization, components: Array) -> Any:
+def _times_answer(
+    rows: Any, loadings: Any, span: slice, result: Factorization, components: Array
+) -> Any:
     """Entries of some rows times those of the answer; the answer is asked only where they are."""
     if not len(components):
         return rows * 0.0
     if not issparse(rows):
         return rows * (loadings @ components)
     times = rows.copy()
-    at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    if issparse(loadings):  # a row has one component: its loading times the weight of the column
-        own = np.zeros(len(loadings.indptr) - 1, dtype=np.int64)
-        own[np.diff(loadings.indptr) > 0] = loadings.indices
-        times.data *= loadings.sum(axis=1)[at] * components[own[at], rows.indices]
-        return times
-    assert result.feature_labels is not None  # a column has one component
-    labels = np.maximum(result.feature_labels, 0)[rows.indices]
-    times.data *= loadings[at, labels] * components[labels, rows.indices]
+    row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    if result.labels is not None:  # a row has one component, or none and no loading
+        labels, own = np.maximum(result.labels[span], 0)[row], loadings.sum(axis=1)[row]
+    else:
+        assert result.feature_labels is not None  # a column has one component
+        labels = np.maximum(result.feature_labels, 0)[rows.indices]
+        own = loadings[row, labels]
+    times.data *= own * components[labels, rows.indices]
     return times
-
-
-def _dense(sums: Any) -> Array:
-    return sums.toarray() if issparse(sums) else np.asarray(sums)
 
 
 def _levels(means: Array, low: float, high: float) -> Array:
