@@ -72,6 +72,14 @@ def test_entries_are_written_in_place():
     np.testing.assert_array_equal(on_host(found), expected)
 
 
+def test_results_are_written_to_arrays_on_the_host_where_that_is_asked_for():
+    found, expected = np.ones(len(V)), np.ones(len(V))
+    for target, v in ((found, there(V)), (expected, V)):
+        np.multiply(v, 3.0, out=target, where=v > 0.5)
+        target -= v
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_sums_over_all_points_come_to_the_host_and_others_stay():
     assert isinstance(there(P).sum(axis=1), DeviceArray)
     assert isinstance(take(np.arange(7), there(LABELS)), DeviceArray)

@@ -200,9 +200,11 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
             return NotImplemented
         known, device = UFUNCS.get(ufunc), self.tensor.device
         where, dtype = options.get("where", True), options.get("dtype")
-        if known is None or any(isinstance(values, np.ndarray) for values in out):
-            result = ufunc(*map(_host, inputs), **options)
-            return _write(out, as_tensor(result, device), True)
+        on_host = {name: _host(value) for name, value in options.items()}
+        if any(isinstance(values, np.ndarray) for values in out):
+            return ufunc(*map(_host, inputs), out=out, **on_host)
+        if known is None:
+            return _write(out, as_tensor(ufunc(*map(_host, inputs), **on_host), device), True)
         if ufunc is np.ldexp and not out and np.isscalar(inputs[1]) and inputs[1] == 0:
             return self if dtype is None else self.astype(dtype)  # as most units are
         many = 1 if ufunc is np.ldexp else len(inputs)  # powers of two keep their own dtype
@@ -253,9 +255,6 @@ def _write(out: tuple[Any, ...], result: Any, where: Any) -> Any:
         assert where is True
         return DeviceArray(result)
     (target,) = out
-    if isinstance(target, np.ndarray):
-        np.copyto(target, fetch(result), where=_host(where), casting="same_kind")
-        return target
     kept = target.tensor
     if where is not True:
         result = torch.where(as_tensor(where, kept.device), result.to(kept.dtype), kept)
