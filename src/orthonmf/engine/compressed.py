@@ -32,9 +32,8 @@ def compress_rows(matrix: Matrix, labels: Array, scales: Array, energies: Array)
     ``labels`` (n,), -1 for none, and ``scales`` (n,) make k groups, ``energies`` (k,) are the
     weighted sums of their squared scales. Column j has the coordinates ``<y_j, unit group>``.
     """
-    weights = matrix.row_weights
-    coefficients = scales if weights is None else scales * weights
-    return columns_by_groups(matrix, matrix.row_sums(labels, coefficients, len(energies)), energies)
+    sums = matrix.row_sums(labels, matrix.weigh_rows(scales), len(energies))
+    return columns_by_groups(matrix, sums, energies)
 
 
 def compress_swept(matrix: Matrix, sweep: DirectionSweep) -> Samples:

@@ -139,8 +139,7 @@ class Matrix:
     @cached_property
     def total(self) -> float:
         """Squared Frobenius norm of Y."""
-        weights = self.row_squares
-        return float((weights if self.row_weights is None else weights * self.row_weights).sum())
+        return float(self.weigh_rows(self.row_squares).sum())
 
     @property
     def column_squares(self) -> Array:
@@ -159,13 +158,13 @@ class Matrix:
         sides = (self.row_squares, self.column_squares, self.row_weights, self.column_factors)
         return self.source.kernel.made_by + digest(kind, self.source.boundaries, *sides, None, None)
 
+    def weigh_rows(self, values: Any) -> Any:
+        """What is known of every row (n,), times its weight."""
+        return values if self.row_weights is None else values * self.row_weights
+
     def weigh_columns(self, directions: Array) -> Array:
         """Vectors (c, m) over the columns of X as vectors over those of Y."""
         return directions if self.column_factors is None else directions * self.column_factors
-
-    def from_components(self, components: Array) -> Array:
-        """Components (k, m) of X as vectors over the columns of Y, of any length."""
-        return self.weigh_columns(components.astype(np.float64))
 
     def to_components(self, directions: Array) -> Array:
         """Vectors (c, m) over the columns of Y as components of X, of any length.
@@ -213,11 +212,10 @@ class Matrix:
         row_squares = self.column_squares
         if factors is not None:  # squares of rows leave their own weight out
             row_squares = divide(row_squares, factors**2)
-        column_squares = self.row_squares if weights is None else self.row_squares * weights
         return self._like(
             source,
             row_squares=source.kernel.place(row_squares),
-            column_squares=on_host(column_squares),
+            column_squares=on_host(self.weigh_rows(self.row_squares)),
             row_weights=None if factors is None else source.kernel.place(factors**2),
             column_factors=None if weights is None else on_host(np.sqrt(weights)),
         )
@@ -525,9 +523,8 @@ class Matrix:
         if projection.labels is not None:  # rows of label -1 have scale 0
             squares = self.captured_lengths(projection, components)
             np.square(squares, out=squares)
-            if self.row_weights is not None:
-                squares *= self.row_weights
-            return np.bincount(np.maximum(projection.labels, 0), weights=squares, minlength=k)[:k]
+            weighted = self.weigh_rows(squares)
+            return np.bincount(np.maximum(projection.labels, 0), weights=weighted, minlength=k)[:k]
         energies = np.zeros(k)
         for start, stop in pairwise(self.source.boundaries):
             part = self.captured_lengths(projection[start:stop], components)

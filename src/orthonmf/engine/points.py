@@ -172,7 +172,7 @@ class Points(ABC):
 
     def directions_of(self, components: Array) -> Array:
         """The directions that components (k, m) of X stand for."""
-        return self.matrix.from_components(components)
+        return self.matrix.weigh_columns(components.astype(np.float64))
 
     @abstractmethod
     def components(self, directions: Array) -> Array:
@@ -199,9 +199,8 @@ class Samples(Points):
     def __init__(self, matrix: Matrix) -> None:
         self.matrix = matrix
         self.dimension = matrix.shape[1]
-        squares, multipliers = matrix.row_squares, matrix.row_weights
-        self.lengths = np.sqrt(squares)
-        self.weights = squares if multipliers is None else squares * multipliers
+        self.lengths = np.sqrt(matrix.row_squares)
+        self.weights = matrix.weigh_rows(matrix.row_squares)
         # Column factors change the products, and labels of points on a cluster stay there.
         apart = matrix.column_factors is not None or matrix.source.elsewhere
         # On a device sweeps are rougher than what is published, and labels of points stay there.
@@ -232,8 +231,6 @@ class Samples(Points):
         """Products (N, c) of all normalized points with unit vectors, as exact as the data."""
         products = on_host(self.matrix.products(unit, exact=False))
         lengths = on_host(self.lengths)
-        if (lengths == 1.0).all():
-            return products
         # In float64, where a length may be far below what the data's own type can divide by.
         lengths = np.where(lengths > 0, lengths, 1.0)[:, None]
         np.divide(products, lengths, out=products, casting="same_kind")
@@ -286,9 +283,7 @@ class Samples(Points):
 
         The product is that with the unit direction of the label, known by its cosine (N,).
         """
-        products = cosines * self.lengths
-        given = self.matrix.row_weights
-        return self.matrix.row_sums(labels, products if given is None else products * given, k)
+        return self.matrix.row_sums(labels, self.matrix.weigh_rows(cosines * self.lengths), k)
 
     def raw_products(self, directions: Array) -> Array:
         """Products (N, c) of all points, their weights left out, with directions, in float64."""
@@ -433,10 +428,8 @@ class StreamedColumns(Points):
         products, squares = self._products(centers)
         # Dividing by the length would not move a maximum over centers, but zero columns stay safe.
         labels = (products - np.multiply.outer(squares / 2, self.lengths)).argmax(axis=0)
-        columns = np.arange(len(labels))
-        sums = np.zeros(products.shape)
-        sums[labels, columns] = self.lengths
-        winning = products[labels, columns]
+        winning = products[labels, np.arange(len(labels))]
+        sums = self.sums(labels, len(products))
         return CenterSweep(labels.astype(np.int32), winning, sums, squares)
 
     def sweep_directions(self, directions: Array, *, by_point: bool = True) -> DirectionSweep:

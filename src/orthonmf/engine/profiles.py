@@ -177,30 +177,26 @@ def measure_divergence(
     if orthogonal == "features":  # every entry is expressed by the component of its column
         winners = np.vstack([components, np.zeros(components.shape[1])]).argmax(axis=0)
         feature_labels = np.where(components.any(axis=0), winners, -1)
-    n, m = matrix.shape
     weights, column_weights = entry_weights(matrix)
-    row_sums = np.zeros(n)
-    shared: dict[str, Any] = {"column_weights": column_weights}
-    by_row: dict[str, Array] = {"row_weights": weights}
-    (column_sums,) = matrix.collect(sums_block, [row_sums], [(m,)], shared, by_row)
-    column_sums *= column_weights
+    together = sweep_profiles(matrix, column_weights[None, :])
+    row_sums, column_sums = weights * together.sums, together.pooled[0]
     projection = projection.divide(matrix.exponent)
     loadings = projection.loadings
     profiles = components * column_weights
     fitted = weights * np.asarray(loadings @ profiles.sum(axis=1))
-    of_rows, at_most = fitted - row_sums, np.zeros(n)
+    of_rows, at_most = fitted - row_sums, np.zeros(len(weights))
 
     def add_losses(part: slice, block: tuple[Array, Array]) -> None:
         of_rows[part] += block[0]
         at_most[part] = block[1]
 
     total = float(column_sums.sum())
-    by_row = {"row_sums": row_sums, "weights": weights}
+    by_row: dict[str, Array] = {"row_sums": row_sums, "weights": weights}
     if feature_labels is None:
         by_row |= {"labels": projection.labels, "scales": projection.scales}
     else:
         by_row |= {"loadings": loadings}
-    shared = {"shares": column_sums / total if total > 0 else column_sums}
+    shared: dict[str, Any] = {"shares": column_sums / total if total > 0 else column_sums}
     if reads_entries(matrix) or feature_labels is not None:
         shared |= {"profiles": profiles, "feature_labels": feature_labels}
         fold_counts(matrix, loss_block, add_losses, shared, by_row)
@@ -209,15 +205,6 @@ def measure_divergence(
         matrix.fold(dense_loss_block, add_losses, shared, by_row)
     # What is below zero is so by rounding.
     return Lost(np.maximum(of_rows, 0.0), at_most, max(float(at_most.sum()), 0.0), total)
-
-
-def sums_block(
-    kernel: Kernel[Any], rows: Any, column_weights: Array, row_weights: Array
-) -> tuple[Array, Array]:
-    """Sums of the rows of a block, all weighted, and of its columns, rows weighted."""
-    row_sums = kernel.multiply_directions(rows, column_weights[None, :])[:, 0]
-    everyone = np.zeros(rows.shape[0], dtype=np.int32)
-    return row_sums * row_weights, pool_block(kernel, rows, 1, everyone, row_weights)[0]
 
 
 def dense_loss_block(

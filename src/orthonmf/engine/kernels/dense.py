@@ -118,19 +118,6 @@ class DenseKernel(Kernel[Array]):
         members = csc_array((values, labels, places), shape=(k, len(rows)))
         return np.asarray(members @ rows, dtype=np.float64)
 
-    def combine_columns(
-        self, rows: Array, combinations: Array, row_weights: Array | None, exact: bool
-    ) -> tuple[Array, Array]:
-        if not exact or rows.dtype == np.float64:
-            return _combine(rows, combinations, row_weights)
-        products, squares = np.zeros(combinations.shape), np.zeros(len(combinations))
-        for some in slices(len(rows), piece_rows(rows.shape[1])):
-            weights = None if row_weights is None else row_weights[some]
-            piece = _combine(rows[some].astype(np.float64), combinations, weights)
-            products += piece[0]
-            squares += piece[1]
-        return products, squares
-
     def square_residuals(
         self, rows: Array, fitted: Projection, components: Array, column_factors: Array | None
     ) -> Array:
@@ -159,14 +146,6 @@ class DenseKernel(Kernel[Array]):
 
     def take(self, rows: Array, indices: Array | slice) -> Array:
         return rows[indices]
-
-
-def _combine(rows: Array, combinations: Array, row_weights: Array | None) -> tuple[Array, Array]:
-    combined = rows @ np.asarray(combinations, dtype=rows.dtype).T
-    weighted = combined if row_weights is None else combined * row_weights[:, None]
-    products = weighted.astype(rows.dtype, copy=False).T @ rows
-    squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
-    return products.astype(np.float64, copy=False), squares
 
 
 def find_offense(values: Array) -> int | None:

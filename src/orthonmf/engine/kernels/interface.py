@@ -132,16 +132,6 @@ class Kernel(ABC, Generic[RowsT]):
         """
 
     @abstractmethod
-    def combine_columns(
-        self, rows: RowsT, combinations: Array, row_weights: Any, exact: bool
-    ) -> tuple[Any, Any]:
-        """Combine columns by (k, m), then multiply every column with each combination.
-
-        Returns the products (k, m), and the squared lengths (k,) of the combinations, both in
-        float64; they are computed in float64 if ``exact``, else in the rows' dtype.
-        """
-
-    @abstractmethod
     def square_residuals(
         self, rows: RowsT, fitted: Projection, components: Array, column_factors: Array | None
     ) -> Any:
@@ -207,6 +197,23 @@ class Kernel(ABC, Generic[RowsT]):
         products = np.where(labels >= 0, self.multiply_own(rows, directions, places), 0)
         coefficients = products if row_weights is None else products * row_weights
         return products, self.sum_rows(rows, places, coefficients, len(directions))
+
+    def combine_columns(
+        self, rows: RowsT, combinations: Array, row_weights: Any, exact: bool
+    ) -> tuple[Any, Any]:
+        """Combine columns by (k, m), then multiply every column with each combination.
+
+        Returns the products (k, m), and the squared lengths (k,) of the combinations, both in
+        float64; they are computed in float64 if ``exact``, else in the rows' dtype.
+        """
+        held: Any = rows  # an array or CSR array: a device has products of its own
+        if exact:
+            held = held.astype(np.float64, copy=False)
+        combined = held @ np.ascontiguousarray(combinations.T, dtype=held.dtype)
+        weighted = combined if row_weights is None else combined * row_weights[:, None]
+        products = (held.T @ weighted.astype(held.dtype, copy=False)).T
+        squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
+        return products.astype(np.float64, copy=False), squares
 
 
 def thin(directions: Array, dtype: Any, share: float) -> Array | csr_array:

@@ -80,17 +80,6 @@ class SparseKernel(Kernel[csr_array]):
         sums = _shift(rows, labels, k).T @ coefficients.astype(rows.dtype, copy=False)
         return sums.reshape(k, rows.shape[1]).astype(np.float64, copy=False)
 
-    def combine_columns(
-        self, rows: csr_array, combinations: Array, row_weights: Array | None, exact: bool
-    ) -> tuple[Array, Array]:
-        if exact:
-            rows = rows.astype(np.float64, copy=False)
-        combined = rows @ np.ascontiguousarray(combinations.T, dtype=rows.dtype)
-        weighted = combined if row_weights is None else combined * row_weights[:, None]
-        products = (rows.T @ weighted.astype(rows.dtype, copy=False)).T
-        squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
-        return products.astype(np.float64, copy=False), squares
-
     def square_residuals(
         self, rows: csr_array, fitted: Projection, components: Array, column_factors: Array | None
     ) -> Array:

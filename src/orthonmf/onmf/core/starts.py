@@ -73,7 +73,7 @@ class _Starts:
         """Groups of columns as over features; then of rows as these see them."""
         columns = columns_of(self._matrix)
         first = self._first(columns, self._options.n_groups)
-        components = self._matrix.from_components(columns.components(first.directions))
+        components = self._matrix.weigh_columns(columns.components(first.directions))
         groups = unit_lengths(winners_only(components))
         return self._then_rows("columns first", groups, first.promise)
 
