@@ -5,31 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from inspect import getdoc, signature
-from textwrap import indent
 from typing import Any
 
-HEADING = "Parameters\n----------\n"
+PARAMETERS, ATTRIBUTES = "Parameters\n----------\n", "Attributes\n----------\n"
 
 
 def document_parameters_of(function: Callable[..., Any]) -> Callable[[type], type]:
-    """Put what the function says of parameters that the class has before the class's own ones."""
+    """Put what the function says of parameters that the class has before its attributes."""
 
     def document(kind: type) -> type:
         text, said = getdoc(kind), getdoc(function)
         if text and said:  # python -OO leaves all docstrings out
-            section = said.split(HEADING)[1].split("\n\n")[0]
-            entries = (entry.split("\n", 1) for entry in re.split(r"\n(?=\S)", section))
-            taken = signature(kind).parameters
-            shared = ""
-            for head, description in entries:
-                names = [name for name in head.split(", ") if name in taken]
-                if names:
+            section = said.split(PARAMETERS)[1].split("\n\n")[0]
+            taken, shared = signature(kind).parameters, ""
+            for entry in re.split(r"\n(?=\S)", section):
+                head, description = entry.split("\n", 1)
+                if names := [name for name in head.split(", ") if name in taken]:
                     defaults = ", ".join(repr(taken[name].default) for name in names)
                     shared += f"{', '.join(names)} : default={defaults}\n{description}\n"
-            before = HEADING if HEADING in text else "Attributes\n----------\n"
-            after = "" if before == HEADING else f"\n{before}"
-            text = text.replace(before, HEADING + shared + after, 1)
-            kind.__doc__ = indent(text, "    ").strip() + "\n"
+            kind.__doc__ = text.replace(ATTRIBUTES, f"{PARAMETERS}{shared}\n{ATTRIBUTES}", 1)
         return kind
 
     return document

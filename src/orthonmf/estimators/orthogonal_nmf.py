@@ -213,16 +213,11 @@ class OrthogonalNMF(
     reconstruction_err_ = _part_of_result("error")
     relative_squared_error_ = _part_of_result("relative_squared_error")
     relative_error_ = _part_of_result("relative_error")
+    certificate_ = _part_of_result("certificate")
     promise_ = _part_of_result("promise")
     feature_weight_ = _part_of_result("feature_weight")
     n_components_ = _part_of_result("n_components_found")
     n_iter_ = _part_of_result("n_sweeps")
-
-    @property
-    def certificate_(self) -> Certificate:
-        """What is proven about the error, computed when it is first looked at."""
-        check_is_fitted(self)
-        return self.result_.certificate
 
     @property
     def row_labels_(self) -> Array:
