@@ -17,7 +17,7 @@ from pathlib import Path
 ROWS = {
     "speed": "speed", "one_call": "speed", "overhead": "speed", "sweep": "sweep",
     "memory": "memory", "growth": "memory", "places": "places", "certificates": "certificates",
-    "gpu": "gpu", "certainty": "certainty", "counts": "counts", "graphs": "graphs",
+    "gpu": "gpu", "certainty": "certainty", "counts": "counts",
     "out_of_core": "out_of_core", "scheduler": "scheduler",
 }  # fmt: skip
 # Parts of speed by themselves, and what is only compared when asked for.
