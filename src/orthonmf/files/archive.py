@@ -38,19 +38,15 @@ def write_archive(
 ) -> None:
     """Write a file that is either whole or not there; an older file stays intact until then.
 
-    Not ``flushed`` it is as safe from killed processes, but not from a power cut.
+    Not ``flushed`` it is as safe from killed processes, but not from a power cut. The same content
+    gives the same bytes.
     """
+    if any(array.dtype.hasobject for array in arrays.values()):
+        raise ValueError(PICKLED)
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
-    with (
-        replacing(Path(path), "xb", flushed=flushed) as file,
-        zipfile.ZipFile(file, "w") as archive,
-    ):
-        for name, array in {HEADER: text, **arrays}.items():
-            # A fixed date: the same content gives the same bytes.
-            entry = zipfile.ZipInfo(f"{name}.npy")
-            entry.compress_type = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
-            with archive.open(entry, "w", force_zip64=True) as member:
-                npy.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
+    write: Any = np.savez_compressed if compressed else np.savez
+    with replacing(Path(path), "xb", flushed=flushed) as file:
+        write(file, **{HEADER: text, **arrays})
 
 
 @contextmanager
