@@ -22,7 +22,6 @@ from orthonmf.engine.gpu.functions import (
     DTYPES,
     OF_TORCH,
     fetch,
-    first_of,
     ldexp,
     sum_by_label,
     told_when_full,
@@ -142,7 +141,7 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
     def argmax(self, axis: int) -> DeviceArray:
         """Where the largest of every row stands, the first of equals."""
         assert axis == self.ndim - 1
-        return DeviceArray(first_of(self.tensor, self.tensor.amax(dim=axis, keepdim=True)).long())
+        return DeviceArray(self.tensor.argmax(dim=axis))
 
     def any(self) -> bool:
         """Whether any entry is true."""

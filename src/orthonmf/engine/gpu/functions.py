@@ -62,12 +62,6 @@ def ldexp(values: Any, powers: Any) -> Any:
     return wide.to(values.dtype)
 
 
-def first_of(values: Any, wanted: Any) -> Any:
-    """(b,) int32, the first place in every row (b, k) of a value (b, 1) that is there."""
-    places = torch.arange(values.shape[1], dtype=torch.int32, device=values.device)
-    return torch.where(values == wanted, places, values.shape[1]).amin(dim=1)
-
-
 def sum_by_label(labels: Any, values: Any, k: int) -> Any:
     """(k,) float64 sums of values (n,) over the entries of each label, in a fixed order."""
     sums = torch.zeros(k, dtype=torch.float64, device=labels.device)

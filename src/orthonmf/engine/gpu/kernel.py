@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 from orthonmf.engine.gpu.arrays import DeviceArray, as_tensor
-from orthonmf.engine.gpu.functions import DTYPES, fetch, first_of, ldexp, told_when_full
+from orthonmf.engine.gpu.functions import DTYPES, fetch, ldexp, told_when_full
 from orthonmf.engine.kernels.interface import BlockLook, BlockSweep, Kernel
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.segments import slices
@@ -162,8 +162,7 @@ class TensorKernel(Kernel[Any]):
                     off = self._tensor(offsets, torch.float64)
                     long = self._tensor(lengths[some], torch.float64)
                     scores -= (long[:, None] * off).to(rows.dtype)
-                best[some] = scores.amax(dim=1)
-                labels[some] = first_of(scores, best[some, None])
+                best[some], labels[some] = scores.max(dim=1)  # the first of equals, torch promises
         return DeviceArray(labels), DeviceArray(best)
 
     def _few_scores(self, rows: Any, k: int) -> Iterator[slice]:
