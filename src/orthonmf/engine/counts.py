@@ -172,8 +172,7 @@ def entry_weights(matrix: Matrix) -> tuple[Array, Array]:
     Rows that count as zero hold nothing.
     """
     n, m = matrix.shape
-    given = np.ones(n) if matrix.row_weights is None else on_host(matrix.row_weights)
-    of_rows = np.array(given, dtype=np.float64)
+    of_rows = np.asarray(on_host(matrix.weigh_rows(np.ones(n))))
     of_rows[matrix.underflown] = 0.0
     return of_rows, np.square(matrix.weigh_columns(np.ones(m)))
 

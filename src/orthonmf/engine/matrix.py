@@ -199,9 +199,8 @@ class Matrix:
         """Some rows as a matrix of their own, in memory, with other row weights if given."""
         if row_weights is None and self.row_weights is not None:
             row_weights = on_host(self.row_weights[rows])
-        squares = on_host(self.row_squares[rows])
-        kept = {"row_squares": squares, "column_squares": None, "row_weights": row_weights}
-        return self._like(in_memory(self.source.take(rows)), **kept)
+        source, squares = in_memory(self.source.take(rows)), on_host(self.row_squares[rows])
+        return self._like(source, row_squares=squares, column_squares=None, row_weights=row_weights)
 
     def transpose(self, many_passes: bool = True) -> Matrix | None:
         """The matrix whose rows are the columns of this one; None when passes would be slow."""
@@ -243,13 +242,8 @@ class Matrix:
         """
         dtype = np.float64 if exact else self.pass_dtype
         products = self.source.kernel.room((self.shape[0], len(directions)), dtype)
-
-        def absorb(part: slice, block: Array) -> None:
-            products[part] = block
-
-        folded = self.weigh_columns(directions)
-        shared = {"directions": folded, "exact": exact}
-        self.fold("multiply_directions", absorb, shared)
+        shared = {"directions": self.weigh_columns(directions), "exact": exact}
+        self.collect("multiply_directions", [products], [], shared)
         return products
 
     def sweep(
@@ -292,16 +286,7 @@ class Matrix:
         in block order, the smallest rate (d,) by which each would have been drawn, and the sum of
         ``weight * distance`` over all rows.
         """
-        drawn: list[Array] = [np.zeros((0, self.shape[1]))]
-        rates: list[Array] = [np.zeros(0)]
-        missed = 0.0
-
-        def absorb(part: slice, block: tuple[Array, Array, float]) -> None:
-            nonlocal missed
-            drawn.append(block[0])
-            rates.append(block[1])
-            missed += block[2]
-
+        blocks: list[tuple[Array, Array, float]] = []
         shared = {
             "directions": self.weigh_columns(directions),
             "column_factors": self.weigh_columns(np.ones(self.shape[1])),
@@ -311,8 +296,9 @@ class Matrix:
             "most": most,
         }
         parts = {"numbers": np.arange(self.shape[0]), "row_weights": self.row_weights}
-        self.fold(draw_block, absorb, shared, parts)
-        return np.concatenate(drawn), np.concatenate(rates), missed
+        self.fold(draw_block, lambda part, block: blocks.append(block), shared, parts)
+        drawn, rates, missed = zip(*blocks, strict=True)
+        return np.concatenate(drawn), np.concatenate(rates), sum(missed)
 
     def update(self, labels: Array, directions: Array) -> tuple[Any, Array]:
         """One power update per direction on the rows of its label; label -1 takes no part.
@@ -341,14 +327,14 @@ class Matrix:
         """Combine the columns of Y and multiply every column with each combination, in one read.
 
         For C = combinations (k, m) and the k vectors S = Y C^T this gives the products of S with
-        the columns of Y before column factors (k, m), and the squared lengths of the columns of S
-        (k,). ``exact`` asks for float64 products of float32 data.
+        the columns of Y (k, m), and the squared lengths of the columns of S (k,). ``exact`` asks
+        for float64 products of float32 data.
         """
         shapes = [combinations.shape, combinations.shape[:1]]
         shared = {"combinations": self.weigh_columns(combinations), "exact": exact}
         by_row = {"row_weights": self.row_weights}
         products, squares = self.collect("combine_columns", [], shapes, shared, by_row)
-        return products, squares
+        return self.weigh_columns(products), squares
 
     def whole(
         self,

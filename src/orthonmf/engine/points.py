@@ -291,8 +291,7 @@ class Samples(Points):
 
     def multipliers(self) -> Array:
         """(N,) the weights that were given to the points; ones where none were."""
-        given = self.matrix.row_weights
-        return np.ones(self.matrix.shape[0]) if given is None else on_host(given)
+        return np.asarray(on_host(self.matrix.weigh_rows(np.ones(self.matrix.shape[0]))))
 
     def sums_of(self, indices: Array, labels: Array, coefficients: Array, k: int) -> Array:
         """Sums (k, m) of coefficient times point over the given points of each label."""
@@ -414,18 +413,11 @@ class StreamedColumns(Points):
         return centers
 
     def cosines_with(self, centers: Array) -> tuple[Array, Array]:
-        products, squares = self._products(centers, exact=True)
+        products, squares = self.matrix.column_products(centers, exact=True)
         return divide(products, self.lengths).T, squares
 
-    def _products(self, centers: Array, exact: bool = False) -> tuple[Array, Array]:
-        """Products (c, m) of centers with the columns of Y, and the squared lengths (c,)."""
-        products, squares = self.matrix.column_products(centers, exact)
-        if self.matrix.column_factors is not None:
-            products = products * self.matrix.column_factors
-        return products, squares
-
     def sweep_centers(self, centers: Array) -> CenterSweep:
-        products, squares = self._products(centers)
+        products, squares = self.matrix.column_products(centers)
         # Dividing by the length would not move a maximum over centers, but zero columns stay safe.
         labels = (products - np.multiply.outer(squares / 2, self.lengths)).argmax(axis=0)
         winning = products[labels, np.arange(len(labels))]
@@ -433,12 +425,12 @@ class StreamedColumns(Points):
         return CenterSweep(labels.astype(np.int32), winning, sums, squares)
 
     def sweep_directions(self, directions: Array, *, by_point: bool = True) -> DirectionSweep:
-        products, squares = self._products(directions)
+        products, squares = self.matrix.column_products(directions)
         products = divide(products, np.sqrt(squares)[:, None])
         return self._power_step(products.argmax(axis=0).astype(np.int32), products)
 
     def update(self, labels: Array, directions: Array) -> DirectionSweep:
-        products, squares = self._products(directions, exact=True)
+        products, squares = self.matrix.column_products(directions, exact=True)
         return self._power_step(labels, divide(products, np.sqrt(squares)[:, None]))
 
     def _power_step(self, labels: Array, products: Array) -> DirectionSweep:
@@ -452,7 +444,7 @@ class StreamedColumns(Points):
     def draw_missed(
         self, centers: Array, count: float, before: float, distance: Distance, key: Key
     ) -> tuple[Array, float]:
-        products, squares = self._products(centers)
+        products, squares = self.matrix.column_products(centers)
         cosines = divide(divide(products, np.sqrt(squares)[:, None]), self.lengths).T
         missed = self.weights * distance(cosines, np.ones(len(centers))).min(axis=1)
         total = float(missed.sum())
@@ -460,7 +452,7 @@ class StreamedColumns(Points):
         return self.at(np.flatnonzero(chances * total < count * missed)), total
 
     def gram(self, centers: Array) -> Array:
-        return self._products(centers)[0] @ centers.T
+        return self.matrix.column_products(centers)[0] @ centers.T
 
     def sums(self, labels: Array, k: int) -> Array:
         """Combinations that sum ``weight * normalized column`` over the columns of each label."""
