@@ -36,7 +36,7 @@ def _made(request, monkeypatch):
     monkeypatch.setattr(dense, "SCORES_IN_CACHE", 1)
     monkeypatch.setattr(dense, "SMALL_MEMBERS", 0)
     monkeypatch.setattr(dense, "THIN", 0.4)
-    monkeypatch.setattr(sparse, "THIN", 0.4)
+    monkeypatch.setattr(sparse, "MANY_DIRECTIONS", 3)
     monkeypatch.setattr(sparse, "CHUNK_ENTRIES", 5 * M)
     monkeypatch.setattr(sparse, "GRAM_CHUNK", 4 * M)
     if request.param == "tensors":

@@ -9,14 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, csr_array
 
-from orthonmf.engine.kernels.interface import (
-    BlockLook,
-    Kernel,
-    piece_rows,
-    thin,
-)
+from orthonmf.engine.kernels.interface import BlockLook, Kernel, piece_rows
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.segments import slices
 from orthonmf.typing import Array
@@ -67,7 +62,7 @@ class DenseKernel(Kernel[Array]):
 
     def multiply_directions(self, rows: Array, directions: Array, exact: bool = True) -> Array:
         dtype = np.float64 if exact else rows.dtype
-        vectors = thin(directions, dtype, THIN)
+        vectors = _thin(directions, dtype)
         if not exact:
             return rows @ vectors.T
         products = np.empty((len(rows), len(directions)))
@@ -79,7 +74,7 @@ class DenseKernel(Kernel[Array]):
         self, rows: Array, directions: Array, offsets: Array | None = None, lengths: Any = None
     ) -> tuple[Array, Array]:
         k, n_columns = directions.shape
-        vectors = thin(directions, rows.dtype, THIN)
+        vectors = _thin(directions, rows.dtype)
         labels, best = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=rows.dtype)
         # Few rows at a time, so that their products are still in cache when the winner is sought.
         most = max(FEWEST_ROWS, min(SCORES_IN_CACHE // k, ENTRIES_IN_CACHE // n_columns))
@@ -174,6 +169,12 @@ def _winners(scores: Array, best: Array) -> Array:
             np.multiply(places, numbers, out=places)
             return np.bitwise_or.reduce(places, axis=0)
     return scores.argmax(axis=0)
+
+
+def _thin(directions: Array, dtype: Any) -> Array | csr_array:
+    """Directions (k, m) in a dtype, as CSR where nearly all of them is zero."""
+    vectors = directions.astype(dtype, copy=False)
+    return csr_array(vectors) if np.count_nonzero(vectors) < THIN * vectors.size else vectors
 
 
 def _chunks(rows: Array) -> Iterator[slice]:

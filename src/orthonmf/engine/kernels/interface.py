@@ -216,12 +216,6 @@ class Kernel(ABC, Generic[RowsT]):
         return products.astype(np.float64, copy=False), squares
 
 
-def thin(directions: Array, dtype: Any, share: float) -> Array | csr_array:
-    """Directions (k, m) in a dtype, as CSR where less than this share of them is not zero."""
-    vectors = directions.astype(dtype, copy=False)
-    return csr_array(vectors) if np.count_nonzero(vectors) < share * vectors.size else vectors
-
-
 def piece_rows(n_columns: int) -> int:
     """How many rows of a block are copied to float64 at once, at most."""
     return max(FEWEST_ROWS, PIECE_ENTRIES // max(1, n_columns))

@@ -8,11 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from orthonmf.engine.kernels.dense import CHUNK_ENTRIES, DENSE, find_offense
-from orthonmf.engine.kernels.interface import (
-    BlockLook,
-    Kernel,
-    thin,
-)
+from orthonmf.engine.kernels.interface import BlockLook, Kernel
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.segments import slices
 from orthonmf.typing import Array
@@ -20,8 +16,8 @@ from orthonmf.typing import Array
 # What one multiplication of a sparse product costs, in multiplications of a dense one.
 SPARSE_OVERHEAD = 200
 GRAM_CHUNK = 2**21
-# Directions of which a smaller share is not zero are multiplied as sparse ones.
-THIN = 1 / 32
+# From so many directions on that share no column, one product for every entry pays.
+MANY_DIRECTIONS = 48
 
 
 class SparseKernel(Kernel[csr_array]):
@@ -52,11 +48,10 @@ class SparseKernel(Kernel[csr_array]):
         return _square(rows).T @ weights
 
     def multiply_directions(self, rows: csr_array, directions: Array, exact: bool = True) -> Array:
-        dtype = np.dtype(np.float64) if exact else rows.dtype
-        vectors = thin(directions, dtype, THIN)
-        if isinstance(vectors, np.ndarray):
-            return rows @ np.ascontiguousarray(vectors.T)
-        return (rows @ vectors.T.tocsr()).toarray()
+        vectors = directions.astype(np.float64 if exact else rows.dtype, copy=False)
+        if len(vectors) >= MANY_DIRECTIONS and np.count_nonzero(vectors, axis=0).max() <= 1:
+            return (rows @ csr_array(vectors).T.tocsr()).toarray()
+        return rows @ np.ascontiguousarray(vectors.T)
 
     def find_winners(
         self, rows: csr_array, directions: Array, offsets: Array | None = None, lengths: Any = None
