@@ -61,7 +61,7 @@ def _read_header(lines: Iterator[str], request: Request) -> _Header:
     number, sizes = next(body, (1, ""))
     with request.decoding("the header cannot be read"):
         # A line that does not end would crash SciPy's reader.
-        content = BytesIO(f"{title}\n{sizes}\n".encode())
+        content = BytesIO(f"{title.rstrip()}\n{sizes.rstrip()}\n".encode())
         n, m, n_entries, layout, kind, symmetry = mminfo(content)
     if kind not in TYPES or (kind == "pattern" and layout == "array"):
         raise request.error(f"it holds {kind} numbers; real ones are needed", 1)
