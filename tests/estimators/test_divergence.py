@@ -28,6 +28,20 @@ def test_the_estimator_scores_by_the_information_that_is_kept(counts, orthogonal
         np.testing.assert_array_equal(model.predict(counts), model.labels_)
 
 
+def test_new_rows_are_compared_with_the_average_row_of_the_fit(counts):
+    counts = counts + 0.1  # no row holds what its component lacks
+    model = OrthogonalNMF(3, beta_loss=KL, random_state=0).fit(counts)
+    x, average = counts[7], counts.sum(axis=0)
+    fitted = model.inverse_transform(model.transform(counts[7:8]))[0]
+    expected = x.sum() * average / average.sum()
+    kept = 1 - (x * np.log(x / fitted)).sum() / (x * np.log(x / expected)).sum()
+    assert model.score(counts[7:8]) == pytest.approx(kept)
+    unseen = np.zeros((1, 30))
+    assert OrthogonalNMF(3, beta_loss=KL, random_state=0).fit(
+        np.column_stack([counts, np.zeros(60)])
+    ).score(np.column_stack([unseen + 1, [5.0]])) == -np.inf
+
+
 def test_words_are_named_by_what_they_tell(counts):
     told = np.column_stack([counts, np.full(60, 200.0)])  # a word that is everywhere
     result = orthonmf.factorize(told, 3, beta_loss=KL, random_state=0)

@@ -15,6 +15,7 @@ from orthonmf.cli.failures import about, writing_stdout
 from orthonmf.cli.folder import MODEL, read_model
 from orthonmf.cli.terminal import object_line, progress
 from orthonmf.engine.losses import LOSSES
+from orthonmf.engine.profiles import average_row
 from orthonmf.factorization import Factorization
 from orthonmf.files.readers import FileError, NamedMatrix
 from orthonmf.files.whole_files import replacing
@@ -76,7 +77,8 @@ def _transform(data: NamedMatrix, fitted: Factorization, missing: bool) -> Story
     result = replace(
         fitted, loadings=projected.loadings, labels=projected.labels, scales=projected.scales
     )
-    findings = find(data.X, result, missing=missing)
+    average = average_row(fitted.loadings, fitted.components)
+    findings = find(data.X, result, missing=missing, average=average)
     return Story(result, findings, data.source, data.row_names, data.column_names)
 
 

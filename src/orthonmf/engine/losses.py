@@ -39,12 +39,17 @@ class Loss:
     # Rows expressed by components (k, m) over a setting: the one closed form.
     express: Callable[[Matrix, Array, str], Projection]
     # The relative error of rows so expressed: 0 is exact, and no component at all, or one that
-    # tells nothing, has 1.
-    relative_error: Callable[[Matrix, Projection, Array, str], float]
+    # tells nothing, has 1. Of (matrix, projection, components (k, m), setting), and for new rows
+    # the average row (m,) of the fit, from which what they tell sets them apart.
+    relative_error: Callable[..., float]
 
 
 def _relative_squared_error(
-    matrix: Matrix, projection: Projection, components: Array, orthogonal: str
+    matrix: Matrix,
+    projection: Projection,
+    components: Array,
+    orthogonal: str,
+    average: Array | None = None,
 ) -> float:
     if not matrix.total > 0:
         return 0.0

@@ -161,17 +161,22 @@ class Lost:
     @property
     def share(self) -> float:
         """Of the information; where there is none, 0 or infinity."""
-        if self.information > ROUNDING * self.total:
+        if self.information > ROUNDING * self.total and np.isfinite(self.divergence):
             return self.divergence / self.information
         return 0.0 if self.divergence <= ROUNDING * self.total else np.inf
 
 
 def measure_divergence(
-    matrix: Matrix, projection: Projection, components: Array, orthogonal: str
+    matrix: Matrix,
+    projection: Projection,
+    components: Array,
+    orthogonal: str,
+    average: Array | None = None,
 ) -> Lost:
     """The divergence of stored factors, by entries, and the information there is, in two reads.
 
-    Loadings (n, k) that are zero in a row of X leave all of that row out of the fit.
+    Loadings (n, k) that are zero in a row of X leave all of that row out of the fit. What rows tell
+    is what sets them apart from an ``average`` row (m,) of any sum: that of X, where none is given.
     """
     feature_labels = None
     if orthogonal == "features":  # every entry is expressed by the component of its column
@@ -191,12 +196,13 @@ def measure_divergence(
         at_most[part] = block[1]
 
     total = float(column_sums.sum())
+    compared = column_sums if average is None else average * column_weights
     by_row: dict[str, Array] = {"row_sums": row_sums, "weights": weights}
     if feature_labels is None:
         by_row |= {"labels": projection.labels, "scales": projection.scales}
     else:
         by_row |= {"loadings": loadings}
-    shared: dict[str, Any] = {"shares": column_sums / total if total > 0 else column_sums}
+    shared: dict[str, Any] = {"shares": unit_sums(compared[None, :])[0]}
     if reads_entries(matrix) or feature_labels is not None:
         shared |= {"profiles": profiles, "feature_labels": feature_labels}
         fold_counts(matrix, loss_block, add_losses, shared, by_row)
@@ -205,6 +211,11 @@ def measure_divergence(
         matrix.fold(dense_loss_block, add_losses, shared, by_row)
     # What is below zero is so by rounding.
     return Lost(np.maximum(of_rows, 0.0), at_most, max(float(at_most.sum()), 0.0), total)
+
+
+def average_row(loadings: Any, components: Array) -> Array:
+    """(m,) the sum of all fitted rows; that of the rows of X, where the divergence is smallest."""
+    return np.asarray(loadings.sum(axis=0)).ravel() @ components
 
 
 def dense_loss_block(
@@ -253,7 +264,7 @@ def loss_block(
         component = feature_labels[columns]
         loading = loadings[owners, component]
     fitted = np.where(component >= 0, weights[owners] * loading * profiles[component, columns], 0)
-    with np.errstate(divide="ignore"):
-        lost = x * np.log(x / fitted)
     expected = row_sums[owners] * shares[columns]
-    return counts.sum_entries(lost), counts.sum_entries(x * np.log(x / expected))
+    with np.errstate(divide="ignore"):
+        lost, most = x * np.log(x / fitted), x * np.log(x / expected)
+    return counts.sum_entries(lost), counts.sum_entries(most)

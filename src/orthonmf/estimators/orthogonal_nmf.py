@@ -23,6 +23,7 @@ from orthonmf.certificate import CERTIFICATE_SECONDS, Certificate
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.engine.matrix import Matrix
+from orthonmf.engine.profiles import average_row
 from orthonmf.errors import InvalidInputError
 from orthonmf.estimators.callbacks import CallbackSupport, telling_callbacks, with_callbacks
 from orthonmf.estimators.documentation import document_parameters_of
@@ -401,12 +402,16 @@ class OrthogonalNMF(
     def score(self, X: Any, y: Any = None) -> float:
         """1 minus the relative error of X expressed by the components, at most 1.
 
-        Under the Kullback-Leibler divergence that is the share of the information in X which
-        they keep; minus infinity where a row holds what its component lacks.
+        Under the Kullback-Leibler divergence that is the share they keep of what sets the rows of X
+        apart from the average row of the fit; minus infinity where a row holds what its component
+        lacks.
         """
         matrix, projection = self._project(X)
-        loss, orthogonal = LOSSES[self.result_.beta_loss], self.result_.orthogonal
-        return 1.0 - loss.relative_error(matrix, projection, self.components_, orthogonal)
+        result = self.result_
+        loss, average = LOSSES[result.beta_loss], average_row(result.loadings, result.components)
+        return 1.0 - loss.relative_error(
+            matrix, projection, result.components, result.orthogonal, average
+        )
 
     def _project(self, X: Any) -> tuple[Matrix, Projection]:
         check_is_fitted(self)

@@ -59,10 +59,12 @@ def find(
     missing: bool = False,
     n_jobs: int | None = None,
     max_memory: str | None = None,
+    average: Array | None = None,
 ) -> Findings:
     """Go over the (n, m) matrix that was factorized once more and take the figures.
 
-    ``missing`` tells that NaN in it stands for missing entries; the rest is as for the fit.
+    ``missing`` tells that NaN in it stands for missing entries; the rest is as for the fit. For new
+    rows ``average`` (m,) is the average row of the fit, from which what they tell sets them apart.
     """
     matrix = as_matrix(
         X,
@@ -75,7 +77,7 @@ def find(
     if row_scales is None:
         row_scales = _entries_at(row_labels, np.asarray(result.loadings))
     if result.beta_loss == KULLBACK_LEIBLER:
-        squares, captured, energies = _keep(matrix, result)
+        squares, captured, energies = _keep(matrix, result, average)
     else:
         squares = matrix.row_squares
         captured, energies = _capture(matrix, result, missing)
@@ -113,13 +115,18 @@ def _capture(matrix: Matrix, result: Factorization, missing: bool) -> tuple[Arra
     return captured, np.bincount(result.labels[used], captured[used], minlength=k)
 
 
-def _keep(matrix: Matrix, result: Factorization) -> tuple[Array, Array, Array]:
+def _keep(
+    matrix: Matrix, result: Factorization, average: Array | None
+) -> tuple[Array, Array, Array]:
     """The information in every row (n,), what is kept of it, and what every component keeps (k,).
 
-    A row of which more is lost than there is keeps nothing.
+    A row of which more is lost than there is keeps nothing. Nothing can be told of a new row that
+    holds a column which the fit has not seen.
     """
-    lost = measure_divergence(matrix, projection_of(result), result.components, result.orthogonal)
-    information = np.maximum(lost.at_most, 0.0)
+    lost = measure_divergence(
+        matrix, projection_of(result), result.components, result.orthogonal, average
+    )
+    information = np.where(np.isfinite(lost.at_most), np.maximum(lost.at_most, 0.0), 0.0)
     kept = np.where(np.isfinite(lost.of_rows), information - lost.of_rows, 0.0)
     if result.labels is None:
         assert result.information_shares is not None
