@@ -300,6 +300,13 @@ class Matrix:
         drawn, rates, missed = zip(*blocks, strict=True)
         return np.concatenate(drawn), np.concatenate(rates), sum(missed)
 
+    def own_products(self, labels: Array, directions: Array) -> Any:
+        """The product (n,) of every row of Y with the direction of its label, weights left out."""
+        products = self._room()
+        shared = {"directions": self.weigh_columns(directions)}
+        self.collect("multiply_own", [products], [], shared, {"labels": labels})
+        return products
+
     def update(self, labels: Array, directions: Array) -> tuple[Any, Array]:
         """One power update per direction on the rows of its label; label -1 takes no part.
 

@@ -273,9 +273,9 @@ class Samples(Points):
         return self.matrix.row_sums(labels, divide(self.weights, self.lengths), k)
 
     def captured_along(self, labels: Array, directions: Array) -> Array:
-        """(N,) what the direction of its label captures of every point; label -1 captures none."""
-        swept = self.update(labels, directions)
-        cosines = np.minimum(divide(swept.products, self.lengths), 1.0)
+        """(N,) what the direction of its label captures of every point."""
+        products = self.matrix.own_products(labels, unit_lengths(directions))
+        cosines = np.minimum(divide(products, self.lengths), 1.0)
         return np.asarray(self.weights * np.square(cosines))
 
     def power_update(self, labels: Array, cosines: Array, k: int) -> Array:

@@ -29,6 +29,7 @@ Method = Literal[
     "square_columns",
     "multiply_directions",
     "find_winners",
+    "multiply_own",
     "sweep",
     "update",
     "sum_rows",
