@@ -38,7 +38,7 @@ LEVELS = [
     {"inputs", "measures", "chi_square", "distinctive"},
     {"steps", "kmeans", "bounds", "alternation"},
     {"engine"},
-    {"files", "certificate", "progress", "extras", "interrupts", "fit_options"},
+    {"files", "certificate", "progress", "extras", "interrupts"},
     {"rounding", "vectors", "checkpoint"},
     {"typing"},
     {"errors", "version"},

@@ -76,7 +76,7 @@ def test_with_a_core_each_side_is_bounded_alone_and_says_so():
     assert case.sizes == (2, 4)
     assert case.rank == 2
     assert not case.disjoint_blocks
-    tail, rows, columns = methods(case, "tight")
+    tail, rows, columns, *_ = methods(case, "tight")
     assert tail == METHOD + ALONE
     assert rows == f"{METHOD_OF_PAIRS} over the groups of rows{ALONE}"
     assert columns == f"{METHOD_OF_PAIRS} over the groups of columns{ALONE}"

@@ -41,7 +41,8 @@ def _made(request, monkeypatch):
     monkeypatch.setattr(sparse, "GRAM_CHUNK", 4 * M)
     if request.param == "tensors":
         monkeypatch.setattr(gpu, "CHUNK_ENTRIES", 7 * M)
-    return KERNELS[request.param]
+    kernel, make = KERNELS[request.param]
+    return kernel, lambda rows: kernel.scale(make(rows), 0)  # as a pass hands them over
 
 
 @pytest.fixture(params=[np.float64, np.float32])

@@ -91,7 +91,8 @@ class Kernel(ABC, Generic[RowsT]):
     def scale(self, rows: RowsT, exponent: int) -> RowsT:
         """Rows divided by ``2**exponent`` in float64, which holds every float32 at any scale.
 
-        With exponent 0 the rows as they are stored.
+        With exponent 0 their values as they are stored. A pass scales a block before all else but
+        `take`, so a kernel may decode here what it keeps in another way.
         """
 
     @abstractmethod
