@@ -46,17 +46,12 @@ class Caution(str):
 
     for_command: str
 
-    def __new__(cls, text: str, for_command: str | None = None) -> Caution:
-        """Where nothing is to be done both are the same."""
-        caution = super().__new__(cls, text)
-        caution.for_command = text if for_command is None else for_command
+    def __new__(cls, problem: str, remedy: tuple[str, str] | None = None) -> Caution:
+        """A problem with its remedy, in Python and in options; or a sentence that has none."""
+        sentences = [problem] * 2 if remedy is None else [f"{problem} {what}." for what in remedy]
+        caution = super().__new__(cls, sentences[0])
+        caution.for_command = sentences[1]
         return caution
-
-
-def _advise(problem: str, remedy: tuple[str, str]) -> Caution:
-    """A problem with its remedy, in Python and in options of the command."""
-    in_python, by_option = remedy
-    return Caution(f"{problem} {in_python}.", f"{problem} {by_option}.")
 
 
 def in_options(cautions: Iterable[str]) -> tuple[str, ...]:
@@ -107,7 +102,7 @@ def _about_underflow(matrix: Matrix) -> list[Caution]:
         f"{who} so small next to the largest entry that {what} as zero, and what is said of the "
         "error, a certificate too, is about X with zeros there. Try"
     )
-    return [_advise(problem, ROWS)]
+    return [Caution(problem, ROWS)]
 
 
 def compare_with_chance(
@@ -126,14 +121,14 @@ def compare_with_chance(
             f"{told} and {_percent(captured)} of these: such shares tell nothing about the "
             "components. Something that all rows have in common may outweigh the rest; try"
         )
-        return (_advise(problem, COLUMNS),)
+        return (Caution(problem, COLUMNS),)
     if captured - chance < LITTLE_MORE * (1 - chance) and captured < (1 + LITTLE_MORE) * chance:
         problem = (
             f"{told} and {_percent(captured)} of these: hardly more than chance, so the components "
             "may be accidents. Try another"
         )
         settings = f"setting of orthogonal, or {ROWS[0]}", f"--orthogonal, or {ROWS[1]}"
-        return (_advise(problem, settings),)
+        return (Caution(problem, settings),)
     shares = row_shares[~np.isnan(row_shares)]
     above = float((shares > chance).mean()) if len(shares) else 1.0
     if above < FEW_ROWS:
@@ -141,7 +136,7 @@ def compare_with_chance(
             f"Only {_percent(above)} of the rows are captured better than shuffled data are: a few "
             "large rows decide. Try more components, or"
         )
-        return (_advise(problem, ROWS),)
+        return (Caution(problem, ROWS),)
     return ()
 
 
@@ -154,7 +149,7 @@ def compare_sizes(n_components: Any, suggestion: Any) -> tuple[Caution, ...]:
     if asked == suggested or ("," in asked) != ("," in suggested):
         return ()
     told = f"select-k suggested {suggested} components for these data, not {asked}: compare with"
-    return (_advise(told, (f"n_components={suggested}", f"-k {suggested}")),)
+    return (Caution(told, (f"n_components={suggested}", f"-k {suggested}")),)
 
 
 def _all_equal(result: Factorization) -> bool:
@@ -176,7 +171,7 @@ def _about_components(energies: Array) -> list[Caution]:
         f"{tiny} of {k} components are tiny, each under {_percent(TINY)} of what is captured: ask "
         "for fewer, or see what"
     )
-    return [_advise(problem, ("select_n_components suggests", "select-k suggests"))]
+    return [Caution(problem, ("select_n_components suggests", "select-k suggests"))]
 
 
 def _about_counts(matrix: Matrix) -> list[Caution]:
@@ -197,7 +192,7 @@ def _about_counts(matrix: Matrix) -> list[Caution]:
         "squared error the large ones decide; to compare shares of rows try"
     )
     remedy = 'beta_loss="kullback-leibler"', "--beta-loss kullback-leibler"
-    return [_advise(problem, remedy)]
+    return [Caution(problem, remedy)]
 
 
 def _about_rows(matrix: Matrix, result: Factorization) -> list[Caution]:
@@ -210,14 +205,14 @@ def _about_rows(matrix: Matrix, result: Factorization) -> list[Caution]:
     name = _call("Row", row, result.sample_names)
     if _is_total_row(matrix, row):
         total = f"{name} is the sum of all other rows: leave it out of"
-        return [_advise(total, ("X", "the file"))]
+        return [Caution(total, ("X", "the file"))]
     if share < TIMES_EVEN / n:
         return []
     problem = (
         f"{name} holds {_percent(share)} of the energy and decides the answer: leave it out, or "
         "give all rows the same length by"
     )
-    return [_advise(problem, ROWS)]
+    return [Caution(problem, ROWS)]
 
 
 def _is_total_row(matrix: Matrix, row: int) -> bool:
@@ -258,7 +253,7 @@ def _about_columns(
             f"{FEW_COLUMNS} of {m} columns hold {_percent(together)} of the energy: columns are on "
             "very different scales; bring them to one by"
         )
-        told.append(_advise(problem, COLUMNS))
+        told.append(Caution(problem, COLUMNS))
     return told
 
 
@@ -271,15 +266,15 @@ def _about_column(
     # No option takes a name with a comma.
     drop = "leave it out", "leave it out" + ("" if "," in own else f" by --drop {shlex.quote(own)}")
     if len(values) >= FEWEST_COUNTED and (np.diff(np.sort(values)) == 1).all():
-        return [_advise(f"{name} counts by ones, like the numbers of the rows:", drop)]
+        return [Caution(f"{name} counts by ones, like the numbers of the rows:", drop)]
     if np.abs(sums - 2 * values).sum() <= ROUNDED * sums.sum():
-        return [_advise(f"{name} is the sum of all other columns:", drop)]
+        return [Caution(f"{name} is the sum of all other columns:", drop)]
     if share > max(HEAVY_COLUMN, TIMES_EVEN / result.components.shape[1]):
         problem = (
             f"{name} holds {_percent(share)} of the energy and decides the answer: leave it out, "
             "or bring columns to one scale by"
         )
-        return [_advise(problem, COLUMNS)]
+        return [Caution(problem, COLUMNS)]
     return []
 
 

@@ -14,6 +14,8 @@ import numpy as np
 
 from orthonmf.distinctive import distinctive_features, name_components
 from orthonmf.engine.losses import KULLBACK_LEIBLER, LOSSES
+from orthonmf.engine.placement import find_largest
+from orthonmf.engine.sources import to_dense
 from orthonmf.extras import import_extra
 from orthonmf.inputs.data import as_source
 from orthonmf.inputs.parameters import as_choice, as_n_components
@@ -44,8 +46,11 @@ def top_features(result: Factorization, n: int = 10, by: str = "weight") -> list
     """
     as_choice(by, ("weight", "distinctive"), "by")
     count = as_n_components(n, "n")
-    choose = _largest if by == "weight" else distinctive_features
-    chosen = choose(weights_of_features(result), count)
+    weights = weights_of_features(result)
+    if by == "weight":
+        chosen = [find_largest(values, 0, count) for values in weights]
+    else:
+        chosen = distinctive_features(weights, count)
     return [name_some(result.feature_names, places) for places in chosen]
 
 
@@ -59,8 +64,7 @@ def weights_of_features(result: Factorization) -> Array:
     components = result.components
     if result.beta_loss != KULLBACK_LEIBLER or len(components) < 2:
         return components
-    totals = np.asarray(result.loadings.sum(axis=0), dtype=np.float64).ravel()
-    profiles = unit_sums(components)
+    totals, profiles = strengths(result), unit_sums(components)
     overall = divide(totals, totals.sum()) @ profiles
     ratios = np.divide(profiles, overall, out=np.ones_like(profiles), where=profiles > 0)
     return np.maximum(profiles * np.log(ratios), 0.0)
@@ -68,36 +72,20 @@ def weights_of_features(result: Factorization) -> Array:
 
 def top_samples(result: Factorization, n: int = 10) -> list[list[Any]]:
     """For every component the names of the n samples with the largest loadings on it."""
-    count, chosen = as_n_components(n, "n"), []
-    for component in range(result.n_components_found):
-        if result.labels is None or result.scales is None:
-            loadings = np.asarray(result.loadings[:, component])
-        else:
-            loadings = np.where(result.labels == component, result.scales, 0)
-        (places,) = _largest(loadings[None], count)
-        chosen.append(name_some(result.sample_names, places))
-    return chosen
-
-
-def _largest(values: Array, count: int) -> list[Array]:
-    """Places of the largest entries of every row, the largest first; zeros are none of them."""
-    order = np.argsort(-values, axis=1, kind="stable")[:, :count]
-    return [places[row[places] > 0] for row, places in zip(values, order, strict=True)]
+    count = as_n_components(n, "n")
+    columns = (to_dense(result.loadings[:, [a]]) for a in range(result.n_components_found))
+    chosen = (find_largest(column[:, 0], 0, count) for column in columns)
+    return [name_some(result.sample_names, places) for places in chosen]
 
 
 def strengths(result: Factorization) -> Array:
     """(k,) length of what every component adds to the approximation; of counts the sum of it."""
-    if result.beta_loss == KULLBACK_LEIBLER:
-        return np.asarray(result.loadings.sum(axis=0), dtype=np.float64).ravel()
-    loadings = np.asarray(result.loadings if result.scales is None else result.scales)
+    loss = LOSSES[result.beta_loss]
+    if result.labels is not None and result.scales is not None:
+        return loss.group_sizes(result.labels, result.scales, result.n_components_found)
+    loadings = np.asarray(result.loadings, dtype=np.float64)
     largest = float(loadings.max(initial=0.0)) or 1.0
-    scaled = loadings / largest  # whatever the scale, squares are in range
-    if result.labels is None:
-        return largest * np.sqrt(np.einsum("ij,ij->j", scaled, scaled, dtype=np.float64))
-    used = result.labels >= 0
-    squares = np.square(scaled[used], dtype=np.float64)
-    sums = np.bincount(result.labels[used], squares, minlength=result.n_components_found)
-    return largest * np.sqrt(sums)
+    return largest * loss.lengths((loadings / largest).T)  # whatever the scale, it is in range
 
 
 def strongest(result: Factorization) -> Array:

@@ -18,6 +18,7 @@ from orthonmf.distinctive import (
     times_ahead,
 )
 from orthonmf.engine.losses import LOSSES, Loss
+from orthonmf.engine.placement import find_largest
 from orthonmf.factorization import Factorization
 from orthonmf.report.findings import Findings
 from orthonmf.stability.record import Stability
@@ -130,9 +131,7 @@ class Story:
 
     def top_columns(self, component: int, count: int) -> Array:
         """Columns of the largest weights in a component, the largest first."""
-        weights = self.weights[component]
-        order = np.argsort(-weights, kind="stable")[:count]
-        return order[weights[order] > 0]
+        return find_largest(self.weights[component], 0, count)
 
     @cached_property
     def _distinctive(self) -> list[Array]:
@@ -195,8 +194,7 @@ class Story:
     def top_of_group(self, group: int, count: int = MOST_LISTED) -> Array:
         """Columns of the largest scales in a group of columns, the largest first."""
         members = self.findings.columns_of(group)
-        scales = self.findings.column_weights[members]
-        return members[np.argsort(-scales, kind="stable")[:count]]
+        return members[find_largest(self.findings.column_weights[members], 0, count)]
 
     @property
     def group_labels(self) -> list[str]:
@@ -216,9 +214,7 @@ class Story:
 
     def worst_rows(self, count: int) -> Array:
         """Rows of which most is not captured, the worst first."""
-        misses = self.findings.row_misses
-        order = np.argsort(-misses, kind="stable")[:count]
-        return order[misses[order] > 0]
+        return find_largest(self.findings.row_misses, 0, count)
 
 
 def shorten(name: str) -> str:
