@@ -14,8 +14,7 @@ from orthonmf.cli import options as o
 from orthonmf.cli.certificates import plain_certificate, tell_proof
 from orthonmf.cli.data import SIDES, Reading, read_data, takes_reading, weights_of
 from orthonmf.cli.failures import about
-from orthonmf.cli.folder import MODEL, PAGE, SUMMARY, write_files
-from orthonmf.cli.report import read_folder
+from orthonmf.cli.folder import MODEL, PAGE, SUMMARY, read_folder, write_files
 from orthonmf.cli.terminal import as_json, line, object_line, progress
 from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.errors import InvalidInputError

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orthonmf
 from orthonmf.cli.certificates import plain_certificate
+from orthonmf.cli.data import Reading, most_bytes
 from orthonmf.cli.failures import about
 from orthonmf.cli.terminal import as_json
 from orthonmf.factorization import Factorization
 from orthonmf.files.archive import parse_object
 from orthonmf.files.readers import FileError, NamedMatrix
 from orthonmf.files.saving import load, save
-from orthonmf.files.saving.content import optional
+from orthonmf.files.saving.content import Check, list_of, number_from, object_of, optional
 from orthonmf.files.whole_files import writing_together
 from orthonmf.report import Findings, Story, page
 from orthonmf.report.findings import is_exactly_orthogonal
@@ -194,35 +196,48 @@ def _plain_stability(stability: Stability | None) -> dict[str, Any] | None:
     }
 
 
-def read_stability(path: Path, result: Factorization, most_bytes: int) -> Stability | None:
-    """The refits of a result in a file that ``fit`` wrote; None where there were none."""
+def read_stability(folder: Path, result: Factorization, max_bytes: str | None) -> Stability | None:
+    """The refits of a result that ``fit`` wrote; None where there were none."""
+    path = folder / REFITS
     if not path.exists():
         return None
     about(path)
-    stability = load(path, max_bytes=most_bytes)
+    stability = load(path, max_bytes=most_bytes(max_bytes))
     if not isinstance(stability, Stability) or not stability.is_of(result):
         raise FileError(f"{path}: it does not hold the refits of the model next to it")
     return stability
 
 
-def read_model(path: Path, most_bytes: int) -> Factorization:
+def read_model(path: Path, max_bytes: str | None) -> Factorization:
     """The factorization in a file that ``fit`` wrote."""
+    limit = most_bytes(max_bytes)  # an option that makes no sense is not the fault of the file
     about(path)
-    model = load(path, max_bytes=most_bytes)
+    model = load(path, max_bytes=limit)
     if not isinstance(model, Factorization):
         raise FileError(f"{path}: it holds a {type(model).__name__}, not a Factorization")
     return model
 
 
-def read_summary(folder: Path) -> dict[str, Any]:
-    """The summary in a folder that ``fit`` wrote, as far as it is needed again."""
+def read_folder(
+    folder: Path, data: str | None, max_bytes: str | None
+) -> tuple[dict[str, Any], Factorization, str, Reading]:
+    """What ``fit`` wrote: its summary, the result, where the data are, and how they are read.
+
+    ``data`` names them if they are no longer where they were.
+    """
     if folder.exists() and not (folder / SUMMARY).exists():
         raise FileError(f"{folder}: it is no folder that orthonmf fit wrote")
-    return _read_json(folder / SUMMARY, SUMMARY_SHAPE, "fit", options={}, remarks=[])
+    summary = _read_json(folder / SUMMARY, is_summary, "fit", options={}, remarks=[])
+    result = read_model(folder / MODEL, max_bytes)
+    file = data or summary["input"]["file"]
+    if file == "-" and data is None:
+        raise FileError(f"{folder}: the data came from stdin; name them with --data FILE")
+    reading = Reading.from_plain(summary["input"]["reading"])
+    return summary, result, file, replace(reading, max_bytes=max_bytes or reading.max_bytes)
 
 
-def _read_json(path: Path, shape: Any, command: str, **defaults: Any) -> dict[str, Any]:
-    """The JSON object that a command wrote, of a shape, with defaults for what it may lack."""
+def _read_json(path: Path, fits: Check, command: str, **defaults: Any) -> dict[str, Any]:
+    """The JSON object that a command wrote, checked, with defaults for what it may lack."""
     about(path)
     if path.exists() and not path.is_file():
         raise FileError(f"{path}: it is no regular file")
@@ -231,7 +246,7 @@ def _read_json(path: Path, shape: Any, command: str, **defaults: Any) -> dict[st
     if len(content) > LONGEST_JSON:
         raise FileError(f"{path}: it is longer than {LONGEST_JSON:,} bytes")
     values = defaults | parse_object(content, f"{path}: it")
-    if not _fits(values, shape):
+    if not fits(values):
         raise FileError(f"{path}: it was not written by orthonmf {command}, or is damaged")
     return values
 
@@ -241,9 +256,9 @@ def read_selection(folder: Path) -> dict[str, Any] | None:
     path = folder / SELECTION
     if not path.exists():
         return None
-    selection = _read_json(path, SELECTION_SHAPE, "select-k")
+    selection = _read_json(path, is_selection, "select-k")
     for candidate in selection["candidates"]:  # as version 0.2.0 wrote it
-        if _is_measure(error := candidate.pop("relative_squared_error", None)):
+        if is_measure(error := candidate.pop("relative_squared_error", None)):
             candidate.setdefault("relative_error", error)
     kinds = {type(candidate["n_components"]) for candidate in selection["candidates"]}
     if kinds != {type(selection["suggestion"])}:
@@ -251,23 +266,8 @@ def read_selection(folder: Path) -> dict[str, Any] | None:
     return selection
 
 
-def _fits(value: Any, shape: Any) -> bool:
-    """Whether a JSON value has a shape: a test of it, or a dict or list of shapes of its parts."""
-    if isinstance(shape, dict):
-        parts = shape.items()
-        return isinstance(value, dict) and all(_fits(value.get(name), part) for name, part in parts)
-    if isinstance(shape, list):
-        return isinstance(value, list) and all(_fits(part, shape[0]) for part in value)
-    return bool(shape(value))
-
-
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and "\0" not in value
-
-
-def _is_measure(value: Any) -> bool:
-    """A number that can be drawn, or null where there was none."""
-    return value is None or (type(value) in (int, float) and abs(value) <= LARGEST)
 
 
 def _is_size(value: Any) -> bool:
@@ -276,15 +276,16 @@ def _is_size(value: Any) -> bool:
     return all(type(count) is int and 0 < count < 2**31 for count in counts)
 
 
-# What is read again of these files.
-SUMMARY_SHAPE = {
-    "input": {"file": _is_text, "reading": {}},
-    "options": {"image_shape": optional(_is_text), "groups": optional(_is_text)},
-    "captured_by_chance": _is_measure,
-    "remarks": [_is_text],
-}
-SELECTION_SHAPE = {
-    "candidates": [{"n_components": _is_size, **dict.fromkeys(MEASURES, _is_measure)}],
-    "suggestion": _is_size,
-    "reason": _is_text,
-}
+# What is read again of these files. A measure is a number that can be drawn, or null.
+is_measure = optional(number_from(-LARGEST, LARGEST))
+is_summary = object_of(
+    input=object_of(file=_is_text, reading=object_of()),
+    options=object_of(image_shape=optional(_is_text), groups=optional(_is_text)),
+    captured_by_chance=is_measure,
+    remarks=list_of(_is_text),
+)
+is_selection = object_of(
+    candidates=list_of(object_of(n_components=_is_size, **dict.fromkeys(MEASURES, is_measure))),
+    suggestion=_is_size,
+    reason=_is_text,
+)

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from orthonmf.cli import options as o
-from orthonmf.cli.data import Reading, as_image_shape, most_bytes, read_data, read_known
-from orthonmf.cli.folder import (
-    MODEL,
-    PAGE,
-    REFITS,
-    read_model,
-    read_stability,
-    read_summary,
-    tell_story,
-    write_files,
-)
+from orthonmf.cli.data import as_image_shape, read_data, read_known
+from orthonmf.cli.folder import PAGE, read_folder, read_stability, tell_story, write_files
 from orthonmf.cli.terminal import line, object_line, progress
-from orthonmf.factorization import Factorization
 from orthonmf.files.readers import FileError
 from orthonmf.report import find, page
 
@@ -53,7 +42,7 @@ def report(
     told = {
         "remarks": summary["remarks"],
         "chance": summary.get("captured_by_chance"),
-        "stability": read_stability(folder / REFITS, result, most_bytes(max_bytes)),
+        "stability": read_stability(folder, result, max_bytes),
         "image_shape": as_image_shape(image_shape or options.get("image_shape"), wanted[1]),
     }
     story = tell_story(folder, matrix, result, findings, **told, **known_before)
@@ -63,19 +52,3 @@ def report(
         object_line({"page": str(written), "bytes": written.stat().st_size})
     else:
         line(f"look at {written}")
-
-
-def read_folder(
-    folder: Path, data: str | None, max_bytes: str | None
-) -> tuple[dict[str, Any], Factorization, str, Reading]:
-    """What ``fit`` wrote: its summary, the result, where the data are, and how they are read.
-
-    ``data`` names them if they are no longer where they were.
-    """
-    summary = read_summary(folder)
-    result = read_model(folder / MODEL, most_bytes(max_bytes))
-    file = data or summary["input"]["file"]
-    if file == "-" and data is None:
-        raise FileError(f"{folder}: the data came from stdin; name them with --data FILE")
-    reading = Reading.from_plain(summary["input"]["reading"])
-    return summary, result, file, replace(reading, max_bytes=max_bytes or reading.max_bytes)

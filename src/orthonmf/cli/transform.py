@@ -10,7 +10,7 @@ from typing import Annotated, TextIO
 import numpy as np
 
 from orthonmf.cli import options as o
-from orthonmf.cli.data import PREPARING, Reading, most_bytes, read_data, takes_reading
+from orthonmf.cli.data import PREPARING, Reading, read_data, takes_reading
 from orthonmf.cli.failures import about, writing_stdout
 from orthonmf.cli.folder import MODEL, read_model
 from orthonmf.cli.terminal import object_line, progress
@@ -39,7 +39,7 @@ def transform(
     the loading of every row on every component.
     """
     path = model / MODEL if model.is_dir() else model
-    fitted = read_model(path, most_bytes(reading.max_bytes))
+    fitted = read_model(path, reading.max_bytes)
     with (
         read_data(file, reading, quiet=quiet, stream=True) as data,
         progress(f"expressing {Path(file).name}", quiet),

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from orthonmf.engine.loadings import one_per_row
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.sources import kernel_of, to_dense
 from orthonmf.factorization import Factorization
@@ -47,8 +48,7 @@ class Axis:
     def members(self) -> csr_array:
         """(size, cells) which cell every row or column is in."""
         cells = np.searchsorted(self.edges, self.positions, side="right") - 1
-        size, n_cells = len(cells), len(self.edges) - 1
-        return csr_array((np.ones(size), cells, np.arange(size + 1)), shape=(size, n_cells))
+        return one_per_row(cells, np.ones(len(cells)), len(self.edges) - 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -111,11 +111,10 @@ def _printable(value: Any) -> Any:
     """Control characters and lone surrogates have no place in a page; HTML stays as it is."""
     if not isinstance(value, str) or hasattr(value, "__html__"):
         return "" if value is None else value
-    clean = "".join(
+    return "".join(
         letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}"
         for letter in value
     )
-    return clean.encode("utf-8", "replace").decode("utf-8")
 
 
 def _keep_options(text: str) -> Markup:

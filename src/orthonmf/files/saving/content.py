@@ -125,6 +125,13 @@ def list_of(fits: Check, size: int | None = None) -> Check:
     )
 
 
+def object_of(**checks: Check) -> Check:
+    """The check of a JSON object by those of some of its values; one that is not there is None."""
+    return lambda value: (
+        isinstance(value, dict) and all(fits(value.get(name)) for name, fits in checks.items())
+    )
+
+
 def plain(value: Any) -> Any:
     """A value as JSON can hold it; NaN, which JSON does not have, becomes ``{"float": "nan"}``."""
     if is_dataclass(value) and not isinstance(value, type):

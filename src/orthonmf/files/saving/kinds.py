@@ -30,7 +30,7 @@ from orthonmf.files.saving.content import (
     unplain,
 )
 from orthonmf.kmeans.subroutines import SUBROUTINES
-from orthonmf.onmf.algorithms import INITS
+from orthonmf.onmf.algorithms import INITS, SETTINGS
 from orthonmf.onmf.algorithms import NAMES as ALGORITHMS
 from orthonmf.preparation import STEPS, Preparation
 from orthonmf.stability.record import RESAMPLES, Membership, Stability
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 Packed = tuple[dict[str, Any], dict[str, Array]]  # plain values, and arrays by name
 NAMES = "feature_names_in_"  # where scikit-learn keeps the names of columns, if there are any
-SETTINGS = ("samples", "features", "both")
 is_amount, is_index = number_from(0, LARGEST), number_from(-1, 1)
 is_count, is_positive = count_from(0), count_from(1)
 # The values of each kind in the order in which files hold them, and the check of each.
