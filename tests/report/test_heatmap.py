@@ -101,7 +101,7 @@ def test_of_missing_entries_nothing_is_left_to_draw():
     X = blocks()
     X[4, 7] = np.nan
     result = factorize(X, 3, missing_values=np.nan, certificate=None, random_state=0)
-    maps = heat_maps(find(X, result, missing=True), result)
+    maps = heat_maps(find(X, result, missing_values=np.nan), result)
     assert list(maps.levels) == PICTURES[:3]
     assert maps.levels["original"][4, 7] == 0
 
@@ -122,7 +122,7 @@ def test_shares_with_missing_entries_are_those_of_the_error(setting):
     X = blocks()
     X[2, 3] = X[7, 1] = np.nan
     result = factorize(X, 3, orthogonal=setting, missing_values=np.nan, random_state=0)
-    findings = find(X, result, missing=True)
+    findings = find(X, result, missing_values=np.nan)
     assert 1 - findings.captured == pytest.approx(result.relative_squared_error, abs=1e-9)
     assert findings.row_misses.sum() == pytest.approx(result.relative_squared_error, abs=1e-9)
 

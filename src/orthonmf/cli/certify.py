@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-
 import orthonmf
 from orthonmf.certificate import CERTIFICATE_SECONDS, CERTIFICATES
 from orthonmf.cli import options as o
@@ -123,8 +121,8 @@ def _certify_folder(
         about(file)
         kind = summary["options"].get("weights")
         weight = weights_of(matrix.X, sample_weight, None, kind)["sample_weight"]
-        missing = np.nan if reading.missing else None
-        result.certify(matrix.X, **proof, sample_weight=weight, missing_values=missing)
+        options = {"sample_weight": weight, "missing_values": reading.missing_values}
+        result.certify(matrix.X, **proof, **options)
     summary["certificate"] = plain_certificate(result.certificate)
     write_files(folder, {MODEL: result, SUMMARY: as_json(summary)})
     return result

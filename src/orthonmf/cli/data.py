@@ -108,6 +108,11 @@ class Reading:
         return as_bytes(self.max_memory, "--max-memory")
 
     @property
+    def missing_values(self) -> float | None:
+        """What stands for a missing entry, as the library is told: NaN, or nothing."""
+        return np.nan if self.missing else None
+
+    @property
     def steps(self) -> tuple[str, ...]:
         """How the matrix is prepared, in the words of `preparation.STEPS`."""
         flags = [name.replace("_", "-") for name in PREPARING[1:] if getattr(self, name)]
@@ -201,9 +206,8 @@ def _as_asked(data: NamedMatrix, reading: Reading, largest: int) -> NamedMatrix:
     if reading.feature_names is not None:
         data = replace(data, column_names=read_names(reading.feature_names, m, "columns"))
     if reading.steps:
-        nan = np.nan if reading.missing else None
         X = _in_memory(data, largest, PREPARED)
-        X, preparation = prepare(X, reading.steps, missing_values=nan)
+        X, preparation = prepare(X, reading.steps, missing_values=reading.missing_values)
         data = replace(data, X=X, preparation=preparation, opened=None)
     return data
 

@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-
 from orthonmf.cautions import in_options
 from orthonmf.certificate import CERTIFICATE_SECONDS
 from orthonmf.cli import options as o
@@ -113,7 +111,7 @@ def fit(
         shape = as_image_shape(image_shape, m)
         about(data.source)
         weighted = weights_of(data.X, sample_weight, feature_weight, weights)
-        weighted["missing_values"] = np.nan if reading.missing else None
+        weighted["missing_values"] = reading.missing_values
         of_file = init not in INITS and Path(init).exists()
         start = read_data(init, Reading()).X if of_file else init
         known_before = read_known(groups, file, reading, n)
@@ -145,9 +143,8 @@ def fit(
                     **untold,
                 )
         with progress(f"looking at {name}", quiet):
-            findings = find(
-                data.X, result, missing=reading.missing, n_jobs=jobs, max_memory=max_memory
-            )
+            how_read: dict[str, Any] = {"n_jobs": jobs, "max_memory": max_memory}
+            findings = find(data.X, result, missing_values=reading.missing_values, **how_read)
         if report:
             with progress("fitting shuffled data", quiet):
                 chance = captured_by_chance(findings.matrix, result, **untold)

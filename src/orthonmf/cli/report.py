@@ -32,7 +32,7 @@ def report(
         shape, wanted = matrix.X.shape, (result.loadings.shape[0], result.components.shape[1])
         if tuple(shape) != wanted:
             raise FileError(f"{file}: its shape {shape} is not {wanted}, that of the model")
-        findings = find(matrix.X, result, missing=reading.missing)
+        findings = find(matrix.X, result, missing_values=reading.missing_values)
         options = summary["options"]
         known_before = read_known(groups or options.get("groups"), file, reading, wanted[0])
     captured = summary.get("captured")

@@ -51,7 +51,7 @@ def transform(
                 raise FileError(
                     f"{data.source}: column {place} is {name!r}, but the model has {wanted!r} there"
                 )
-        story = _transform(data, fitted, reading.missing)
+        story = _transform(data, fitted, reading.missing_values)
     if json:
         k, findings = fitted.n_components_found, story.findings
         counts = [len(findings.rows_of(component)) for component in range(k)]
@@ -66,19 +66,17 @@ def transform(
             _write(sys.stdout, story)
 
 
-def _transform(data: NamedMatrix, fitted: Factorization, missing: bool) -> Story:
+def _transform(data: NamedMatrix, fitted: Factorization, missing: float | None) -> Story:
     if fitted.preparation is not None:
         X = data.X if hasattr(data.X, "tocsr") else np.asarray(data.X[:])
         data = replace(data, X=fitted.preparation.apply(X))
-    matrix = as_matrix(
-        data.X, feature_weight=fitted.feature_weight, missing_values=np.nan if missing else None
-    )
+    matrix = as_matrix(data.X, feature_weight=fitted.feature_weight, missing_values=missing)
     projected = LOSSES[fitted.beta_loss].express(matrix, fitted.components, fitted.orthogonal)
     result = replace(
         fitted, loadings=projected.loadings, labels=projected.labels, scales=projected.scales
     )
     average = average_row(fitted.loadings, fitted.components)
-    findings = find(data.X, result, missing=missing, average=average)
+    findings = find(data.X, result, missing_values=missing, average=average)
     return Story(result, findings, data.source, data.row_names, data.column_names)
 
 

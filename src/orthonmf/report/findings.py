@@ -53,26 +53,15 @@ class Findings:
 
 
 def find(
-    X: Any,
-    result: Factorization,
-    *,
-    missing: bool = False,
-    n_jobs: int | None = None,
-    max_memory: str | None = None,
-    average: Array | None = None,
+    X: Any, result: Factorization, *, average: Array | None = None, **options: Any
 ) -> Findings:
     """Go over the (n, m) matrix that was factorized once more and take the figures.
 
-    ``missing`` tells that NaN in it stands for missing entries; the rest is as for the fit. For new
-    rows ``average`` (m,) is the average row of the fit, from which what they tell sets them apart.
+    ``options`` are those of the fit that say how it is read: missing values, threads, memory. For
+    new rows ``average`` (m,) is the average row of the fit, from which what they tell sets them
+    apart.
     """
-    matrix = as_matrix(
-        X,
-        feature_weight=result.feature_weight,
-        missing_values=np.nan if missing else None,
-        n_jobs=n_jobs,
-        max_memory=max_memory,
-    )
+    matrix = as_matrix(X, feature_weight=result.feature_weight, **options)
     row_labels, row_scales = strongest(result), result.scales
     if row_scales is None:
         row_scales = _entries_at(row_labels, np.asarray(result.loadings))
@@ -80,7 +69,7 @@ def find(
         squares, captured, energies = _keep(matrix, result, average)
     else:
         squares = matrix.row_squares
-        captured, energies = _capture(matrix, result, missing)
+        captured, energies = _capture(matrix, result)
     total = squares.sum()
     column_labels, column_weights = _assign_columns(result, energies)
     return Findings(
@@ -95,14 +84,15 @@ def find(
     )
 
 
-def _capture(matrix: Matrix, result: Factorization, missing: bool) -> tuple[Array, Array]:
+def _capture(matrix: Matrix, result: Factorization) -> tuple[Array, Array]:
     """Squared length captured of every row (n,) and by every component (k,), in matrix units.
 
     It is the loading times the product of row and component. The two are equal unless entries
     are missing.
     """
     k = result.n_components_found
-    products = matrix.products(matrix.metric(result.components).directions) if missing else None
+    directions = matrix.metric(result.components).directions
+    products = None if matrix.complete else matrix.products(directions)
     with np.errstate(under="ignore"):
         lengths = matrix.captured_lengths(projection_of(result), result.components)
         if result.labels is None:

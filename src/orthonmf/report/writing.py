@@ -14,7 +14,6 @@ from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.factorization import Factorization
 from orthonmf.files.whole_files import replacing
 from orthonmf.inputs.data import as_source, is_anndata
-from orthonmf.inputs.parameters import may_be_missing
 from orthonmf.report.chance import captured_by_chance
 from orthonmf.report.findings import find
 from orthonmf.report.page import page
@@ -90,10 +89,10 @@ def write_report(
         raise InvalidInputError(
             f"X has shape {shape}, the result is of shape {fitted}; pass the X that was fitted"
         )
-    findings = find(X, result, missing=may_be_missing(missing_values), n_jobs=n_jobs)
+    options = {"missing_values": missing_values, "n_jobs": n_jobs}
+    findings = find(X, result, **options)
     chance = None
     if _has_same_error(findings.matrix, result):
-        options = {"missing_values": missing_values, "n_jobs": n_jobs}
         chance = captured_by_chance(findings.matrix, result, **options)
     if stability is not None and not (isinstance(stability, Stability) and stability.is_of(result)):
         raise InvalidInputError(
