@@ -251,6 +251,5 @@ def order_of_features(result: Factorization) -> Array:
 
 def _thin(order: Array) -> Array:
     """As many of these as a picture has pixels, evenly chosen."""
-    if len(order) <= MOST_PIXELS:
-        return order
-    return order[np.linspace(0, len(order) - 1, MOST_PIXELS).round().astype(np.int64)]
+    n_drawn = min(len(order), MOST_PIXELS)
+    return order[np.linspace(0, len(order) - 1, n_drawn).round().astype(np.int64)]

@@ -114,14 +114,14 @@ def choice(name: str, help: str, table: Iterable[str | None], panel: str | None 
     return flag(name, help, panel, **one_of(table))
 
 
-def output(help: str, metavar: str = "DIR", panel: str | None = OUTPUT, **given: Any) -> Any:
+def output(help: str, metavar: str = "DIR", panel: str | None = OUTPUT) -> Any:
     """Where a command writes."""
-    return value(metavar, help, "--output", "-o", panel=panel, **given)
+    return value(metavar, help, "--output", "-o", panel=panel)
 
 
-def argument(metavar: str, help: str, **given: Any) -> Any:
+def argument(metavar: str, help: str) -> Any:
     """What stands before all options."""
-    return typer.Argument(metavar=metavar, help=help, show_default=False, **given)
+    return typer.Argument(metavar=metavar, help=help, show_default=False)
 
 
 def proof(kinds: Mapping[str | None, str]) -> Any:

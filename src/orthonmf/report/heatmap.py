@@ -108,13 +108,12 @@ def _sum_cells(
     for start, stop in pairwise(matrix.source.boundaries):
         span = slice(start, stop)
         rows = _in_units(matrix.stored_rows(np.arange(start, stop)), matrix.exponent)
-        squares = rows.power(2) if issparse(rows) else np.square(rows)
+        squares = rows**2
         original += to_dense(down[span].T @ squares @ across)
         in_order += to_dense(down_ordered[span].T @ squares @ across_ordered)
         times = _times_answer(rows, loadings[span], span, result, components)
         products += to_dense(down_ordered[span].T @ times @ across_ordered)
-    squared = loadings.power(2) if issparse(loadings) else np.square(loadings)
-    answer = to_dense(down_ordered.T @ squared) @ (np.square(components) @ across_ordered)
+    answer = to_dense(down_ordered.T @ loadings**2) @ (components**2 @ across_ordered)
     left = in_order - 2 * products + answer
     # Where nearly everything is captured the difference is rounding of either sign.
     return [original, in_order, answer, np.where(left > 1e-12 * in_order, left, 0.0)]

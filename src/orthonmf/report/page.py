@@ -87,7 +87,6 @@ def _environment() -> Environment:
         count=count,
         picture=picture,
         color=color,
-        shorten=shorten,
         ratio_text=ratio_text,
         is_exactly_orthogonal=is_exactly_orthogonal,
         MOST_DOTS=MOST_DOTS,
