@@ -208,7 +208,7 @@ def _as_asked(data: NamedMatrix, reading: Reading, largest: int) -> NamedMatrix:
     if reading.steps:
         X = _in_memory(data, largest, PREPARED)
         X, preparation = prepare(X, reading.steps, missing_values=reading.missing_values)
-        data = replace(data, X=X, preparation=preparation, opened=None)
+        data = replace(data, X=X, preparation=preparation)
     return data
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -31,15 +31,15 @@ class NamedMatrix:
     row_names: Names
     column_names: Names
     source: str  # the file, as it was named
-    opened: ExitStack | None = None  # what is open as long as rows are read from the file
+    # What is open as long as rows are read from the file.
+    opened: ExitStack = field(default_factory=ExitStack)
     notes: tuple[str, ...] = ()  # what the reader decided and the user may see otherwise
     where_negative: str = ""  # what to do where X holds negative entries, if that is known
     preparation: Any = None  # what was done to X after it was read; None for nothing
 
     def close(self) -> None:
         """Close the file; rows that were not read into memory are gone then."""
-        if self.opened is not None:
-            self.opened.close()
+        self.opened.close()
 
     def __enter__(self) -> Self:
         return self
