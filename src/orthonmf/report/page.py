@@ -8,7 +8,6 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from importlib import resources
 from itertools import islice, pairwise
 from typing import Any
 
@@ -68,18 +67,19 @@ def render(template: str, **told: Any) -> str:
 
 @cache
 def _environment() -> Environment:
+    loader = PackageLoader("orthonmf.report")
     environment = Environment(
-        loader=PackageLoader("orthonmf.report"),
+        loader=loader,
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
         finalize=_printable,
     )
-    script = _read("page.js")
+    script, style = (loader.get_source(environment, f"page.{kind}")[0] for kind in ("js", "css"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment.globals.update(
-        style=_read("page.css"),
+        style=style,
         script=script,
         script_hash=f"sha256-{digest}",
         version=__version__,
@@ -100,10 +100,6 @@ def _environment() -> Environment:
         keep_options=_keep_options,
     )
     return environment
-
-
-def _read(name: str) -> str:
-    return (resources.files("orthonmf.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _printable(value: Any) -> Any:
