@@ -23,7 +23,7 @@ MOST_ROUNDS = 12
 SPLIT_CANDIDATES = 3
 SPLIT_SWEEPS = 2
 # What a split gains by its sweeps, as a multiple of what its first candidate does, at the most.
-MOST_GROWTH = 5.0
+MOST_GROWTH = 20.0
 # Shares of the error: what a split may still gain to be tried, an exchange must gain to be made,
 # and a round must promise not to be the last.
 WORTH_SPLITTING = 1e-4
