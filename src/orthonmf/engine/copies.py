@@ -46,7 +46,7 @@ def scaled_copy(
     def absorb(part: slice, block: Any) -> None:
         blocks.append(block.astype(matrix.pass_dtype, copy=False))
 
-    matrix.fold("multiply", absorb, columns, rows, gaps=True)
+    matrix.fold("multiply", columns, rows, absorb=absorb, gaps=True)
     return stack(blocks)
 
 

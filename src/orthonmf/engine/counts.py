@@ -187,7 +187,8 @@ def fold_counts(
     """One pass: an operation on the weighted counts of every block; ``absorb`` in block order."""
     row_weights, column_weights = entry_weights(matrix)
     work = {"count": operation, "column_weights": column_weights, "arguments": shared or {}}
-    matrix.fold(count_block, absorb, work, {"row_weights": row_weights, **(by_row or {})})
+    by_row = {"row_weights": row_weights, **(by_row or {})}
+    matrix.fold(count_block, work, by_row, absorb=absorb)
 
 
 def count_block(

@@ -11,7 +11,6 @@ from scipy.sparse import csr_array
 from orthonmf.engine.placement import OnDevice, on_host, take
 from orthonmf.engine.segments import slices
 from orthonmf.typing import Array
-from orthonmf.vectors import square_lengths
 
 # Entries of a large array that are copied at once.
 ENTRIES_AT_ONCE = 2**20
@@ -106,25 +105,3 @@ class Metric:
         if self.lengths is None:
             return products
         return (products / self.lengths[labels]).astype(products.dtype, copy=False)
-
-    def find_captured(self, projection: Projection, exponent: int) -> Any:
-        """(n, k), or (n,) by labels: lengths of what rows capture so, over ``2**exponent``."""
-        labels = projection.labels
-        scales = projection.dense if labels is None else projection.scales
-        captured = np.ldexp(scales, -exponent, dtype=np.float64)
-        if self.lengths is None or len(self.lengths) == 0:
-            return captured
-        if labels is None:
-            return captured * self.lengths
-        return captured * take(self.lengths, np.maximum(labels, 0))
-
-
-def metric_of(components: Array, factors: Array | None) -> Metric:
-    """The metric of unit components (k, m); ``factors`` (m,) are square roots of the weights."""
-    if factors is None:
-        return Metric(components, components)
-    weighted = components.astype(np.float64) * factors
-    lengths = np.sqrt(square_lengths(weighted))
-    lengths = np.where(lengths > 0, lengths, 1.0)
-    directions = weighted / lengths[:, None]
-    return Metric(directions, directions * factors, lengths)

@@ -28,13 +28,13 @@ from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import BlockSweep, Kernel, Method, piece_rows
 from orthonmf.engine.kernels.sparse import gram_of_rows
-from orthonmf.engine.loadings import Metric, Projection, metric_of
+from orthonmf.engine.loadings import Metric, Projection
 from orthonmf.engine.placement import on_host, take
 from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import Source, in_memory, stack, to_dense
 from orthonmf.errors import InvalidInputError, ScaleOverflowError
 from orthonmf.typing import Array
-from orthonmf.vectors import by_value, divide
+from orthonmf.vectors import by_value, divide, square_lengths
 
 # Below this share of the squared norm the difference "norm minus captured" has lost its digits.
 CANCELLATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-2}
@@ -65,38 +65,27 @@ class Matrix:
     def fold(
         self,
         operation: Method | Callable[..., Any],
-        absorb: Absorb,
         shared: dict[str, Any] | None = None,
         by_row: dict[str, Any] | None = None,
+        *,
+        rows: Sequence[Any] = (),
+        sums: Sequence[tuple[int, ...]] = (),
+        absorb: Absorb | None = None,
         gaps: bool = False,
-    ) -> None:
-        """One pass: an operation on every block of X / 2**exponent; ``absorb`` in block order.
+    ) -> list[Array]:
+        """One pass: an operation on every block of X / 2**exponent, results in block order.
 
         A method of the kernel by its name, or a function of kernel and rows. It gets ``shared``
         and, of everything in ``by_row``, what belongs to the block. Missing entries are zeros, or
         NaN for what leaves ``gaps`` out.
-        """
-        prepare = None if gaps else self._prepare
-        work = Work(operation, shared or {}, by_row or {}, self.exponent, prepare)
-        self.executor.fold(self.source, work, absorb)
 
-    def collect(
-        self,
-        operation: Method | Callable[..., Any],
-        rows: Sequence[Any],
-        sums: Sequence[tuple[int, ...]],
-        shared: dict[str, Any] | None = None,
-        by_row: dict[str, Any] | None = None,
-        gaps: bool = False,
-    ) -> list[Array]:
-        """One pass that fills arrays with one entry per row and gives back sums of these shapes.
-
-        A block has a result for each of both, in this order, a single one as it is; results that
-        are None do not count. Sums are added up in block order.
+        Results fill arrays with one entry per row, ``rows``, and are added up to ``sums`` of these
+        shapes, which are given back. A block has a result for each of both, in this order, a single
+        one as it is; results that are None do not count. What is neither goes to ``absorb``.
         """
         added = [self.source.kernel.room(shape) for shape in sums]
 
-        def absorb(part: slice, block: Any) -> None:
+        def keep(part: slice, block: Any) -> None:
             results = block if isinstance(block, tuple) else (block,)
             results = tuple(result for result in results if result is not None)
             for whole, result in zip(rows, results, strict=False):
@@ -104,7 +93,9 @@ class Matrix:
             for whole, result in zip(added, results[len(rows) :], strict=True):
                 np.add(whole, result, out=whole)
 
-        self.fold(operation, absorb, shared, by_row, gaps)
+        prepare = None if gaps else self._prepare
+        work = Work(operation, shared or {}, by_row or {}, self.exponent, prepare)
+        self.executor.fold(self.source, work, absorb or keep)
         return [on_host(whole) for whole in added]
 
     def add_up(
@@ -115,7 +106,7 @@ class Matrix:
         by_row: dict[str, Any] | None = None,
     ) -> Array:
         """The sum over all blocks of what an operation gives for each."""
-        return self.collect(operation, [], [shape], shared, by_row)[0]
+        return self.fold(operation, shared, by_row, sums=[shape])[0]
 
     def _room(self, dtype: Any = np.float64) -> Any:
         """Zeros (n,) where the rows lie."""
@@ -176,8 +167,14 @@ class Matrix:
         return divide(directions, self.column_factors[None, :])
 
     def metric(self, components: Array) -> Metric:
-        """What to multiply rows with to express them by components (k, m)."""
-        return metric_of(components, self.column_factors)
+        """What to multiply rows with to express them by unit components (k, m)."""
+        if self.column_factors is None:
+            return Metric(components, components)
+        weighted = components.astype(np.float64) * self.column_factors
+        lengths = np.sqrt(square_lengths(weighted))
+        lengths = np.where(lengths > 0, lengths, 1.0)
+        directions = weighted / lengths[:, None]
+        return Metric(directions, directions * self.column_factors, lengths)
 
     def in_units_of_x(self, length: float) -> float:
         """A length in the units of Y as one in the units of X and of the weights given."""
@@ -243,7 +240,7 @@ class Matrix:
         dtype = np.float64 if exact else self.pass_dtype
         products = self.source.kernel.room((self.shape[0], len(directions)), dtype)
         shared = {"directions": self.weigh_columns(directions), "exact": exact}
-        self.collect("multiply_directions", [products], [], shared)
+        self.fold("multiply_directions", shared, rows=[products])
         return products
 
     def sweep(
@@ -266,7 +263,7 @@ class Matrix:
         rows = [self._room(np.int32), self._room(self.pass_dtype)] if by_row else []
         shared = {"directions": folded[order], "offsets": offsets, "by_row": by_row}
         parts = {"lengths": lengths, "row_weights": self.row_weights}
-        (sums,) = self.collect("sweep", rows, [directions.shape], shared, parts)
+        (sums,) = self.fold("sweep", shared, parts, rows=rows, sums=[directions.shape])
         sums = self.weigh_columns(sums[np.argsort(order)])
         return BlockSweep(take(order, rows[0]), rows[1], sums) if by_row else BlockSweep(sums=sums)
 
@@ -296,7 +293,7 @@ class Matrix:
             "most": most,
         }
         parts = {"numbers": np.arange(self.shape[0]), "row_weights": self.row_weights}
-        self.fold(draw_block, lambda part, block: blocks.append(block), shared, parts)
+        self.fold(draw_block, shared, parts, absorb=lambda part, block: blocks.append(block))
         drawn, rates, missed = zip(*blocks, strict=True)
         return np.concatenate(drawn), np.concatenate(rates), sum(missed)
 
@@ -315,7 +312,7 @@ class Matrix:
         products = self._room()
         shared = {"directions": self.weigh_columns(directions)}
         by_row = {"labels": labels, "row_weights": self.row_weights}
-        (sums,) = self.collect("update", [products], [directions.shape], shared, by_row)
+        (sums,) = self.fold("update", shared, by_row, rows=[products], sums=[directions.shape])
         return products, self.weigh_columns(sums)
 
     def row_sums(self, labels: Array, coefficients: Array, k: int) -> Array:
@@ -340,7 +337,7 @@ class Matrix:
         shapes = [combinations.shape, combinations.shape[:1]]
         shared = {"combinations": self.weigh_columns(combinations), "exact": exact}
         by_row = {"row_weights": self.row_weights}
-        products, squares = self.collect("combine_columns", [], shapes, shared, by_row)
+        products, squares = self.fold("combine_columns", shared, by_row, sums=shapes)
         return self.weigh_columns(products), squares
 
     def whole(
@@ -356,7 +353,7 @@ class Matrix:
         """
         rows, columns = self._scales(row_scales, column_scales)
         blocks: list[Any] = []
-        self.fold("multiply", lambda part, block: blocks.append(block), columns, rows)
+        self.fold("multiply", columns, rows, absorb=lambda part, block: blocks.append(block))
         return stack(blocks, transposed)
 
     def _scales(
@@ -444,7 +441,7 @@ class Matrix:
         """Winner (n,) of every row, and its scale in the units of the matrix."""
         metric = self.metric(components)
         winners, products = self._room(np.int32), self._room(self.pass_dtype)
-        self.collect("find_winners", [winners, products], [], {"directions": metric.vectors})
+        self.fold("find_winners", {"directions": metric.vectors}, rows=[winners, products])
         return winners, metric.scales(products, winners)
 
     def project_sweep(self, labels: Array, products: Array) -> tuple[Array, Array] | None:
@@ -480,7 +477,7 @@ class Matrix:
         def absorb(part: slice, block: Any) -> None:
             loadings[part, order] = self.publish_scales(values_of(block), part.start)
 
-        self.fold(operation, absorb, shared, gaps=gaps)
+        self.fold(operation, shared, absorb=absorb, gaps=gaps)
         return loadings
 
     def publish_scales(self, values: Any, first_row: int = 0) -> Any:
@@ -508,7 +505,13 @@ class Matrix:
 
         Row weights are left out.
         """
-        return self.metric(components).find_captured(projection, self.exponent)
+        labels = projection.labels
+        scales = projection.dense if labels is None else projection.scales
+        captured = np.ldexp(scales, -self.exponent, dtype=np.float64)
+        lengths = self.metric(components).lengths
+        if lengths is None or len(lengths) == 0:
+            return captured
+        return captured * (lengths if labels is None else take(lengths, np.maximum(labels, 0)))
 
     def energies_of(self, components: Array, projection: Projection) -> Array:
         """(k,) the energy that every component captures, in the units of Y."""
@@ -552,7 +555,7 @@ class Matrix:
             "exponent": self.exponent,
         }
         by_row = {"projection": projection, "row_weights": self.row_weights}
-        (total,) = self.collect(residual_block, [], [()], shared, by_row, gaps=True)
+        (total,) = self.fold(residual_block, shared, by_row, sums=[()], gaps=True)
         return float(total)
 
 

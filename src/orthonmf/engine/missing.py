@@ -81,8 +81,9 @@ class MaskedMatrix(Matrix):
             "over_samples": over_samples,
         }
         by_row = {"row_weights": self.row_weights, "fixed": fixed if over_samples else None}
-        products, lengths = self.collect(
-            _sweep_block, [row_labels, captured], 2 * [(k, m)], shared, by_row, gaps=True
+        points, sums = [row_labels, captured], 2 * [(k, m)]
+        products, lengths = self.fold(
+            _sweep_block, shared, by_row, rows=points, sums=sums, gaps=True
         )
         if over_samples:
             updated = np.where(lengths > 0, divide(products, lengths), components)
@@ -112,7 +113,7 @@ class MaskedMatrix(Matrix):
         """Winner (n,) of every row by its observed entries, and its scale."""
         winners, scales = np.empty(self.shape[0], np.int32), np.empty(self.shape[0])
         shared = self._fitted_by(components)
-        self.collect(_winners_block, [winners, scales], [], shared, gaps=True)
+        self.fold(_winners_block, shared, rows=[winners, scales], gaps=True)
         return winners, scales
 
     def loadings(self, components: Array) -> Array:

@@ -60,7 +60,7 @@ def sweep_profiles(matrix: Matrix, profiles: Array, pool: bool = True) -> Profil
     vectors = np.vstack([logarithms(profiles)[order], in_any, np.ones((1, m))])
     shared = {"directions": vectors * column_weights, "pool": pool}
     by_row = {"row_weights": row_weights}
-    (pooled,) = matrix.collect(sweep_block, [labels, sums], [profiles.shape], shared, by_row)
+    (pooled,) = matrix.fold(sweep_block, shared, by_row, rows=[labels, sums], sums=[profiles.shape])
     labels = np.take(np.append(order, np.int32(-1)), labels)
     labels[matrix.underflown], sums[matrix.underflown] = -1, 0.0
     return ProfileSweep(labels, sums, pooled[np.argsort(order)] * column_weights)
@@ -208,7 +208,7 @@ def measure_divergence(
         fold_counts(matrix, loss_block, add_losses, shared, by_row)
     else:
         shared |= {"profiles": components, "column_weights": column_weights}
-        matrix.fold(dense_loss_block, add_losses, shared, by_row)
+        matrix.fold(dense_loss_block, shared, by_row, absorb=add_losses)
     # What is below zero is so by rounding.
     return Lost(np.maximum(of_rows, 0.0), at_most, max(float(at_most.sum()), 0.0), total)
 
