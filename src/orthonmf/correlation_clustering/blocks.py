@@ -81,14 +81,6 @@ def choose_cheapest(matrix: csr_array, candidates: Iterable[Blocks]) -> Blocks:
     return min(candidates, key=lambda blocks: count_disagreements(matrix, blocks))
 
 
-def indicate(labels: Array, n_labels: int) -> csr_array:
-    """The 0/1 matrix (len(labels) x n_labels) with a one at every label that is not -1."""
-    labeled = labels >= 0
-    indptr = np.concatenate([[0], np.cumsum(labeled)])
-    ones = np.ones(indptr[-1], dtype=np.int32)
-    return csr_array((ones, labels[labeled], indptr), shape=(len(labels), n_labels))
-
-
 def renumber(blocks: Blocks) -> Blocks:
     """Number the blocks that have both rows and columns 0, 1, ... in order, and drop all others."""
     kept = np.flatnonzero(blocks.heights * blocks.widths)

@@ -13,10 +13,10 @@ from orthonmf.correlation_clustering.blocks import (
     count_disagreements,
     count_labels,
     entry_rows,
-    indicate,
     renumber,
 )
 from orthonmf.correlation_clustering.pivot import cluster_by_pivots
+from orthonmf.engine.loadings import one_per_row
 from orthonmf.engine.segments import first_largest
 from orthonmf.typing import Array
 
@@ -63,7 +63,8 @@ def assign_rows(matrix: csr_array, column_labels: Array) -> Array:
     """
     n_labels = int(column_labels.max(initial=-1)) + 1
     sizes = count_labels(column_labels, n_labels)
-    shared = matrix @ indicate(column_labels, n_labels)
+    ones = np.ones(len(column_labels), dtype=np.int32)
+    shared = matrix @ one_per_row(column_labels, ones, n_labels)
     shared.sort_indices()
     gains = 2 * shared.data.astype(np.int64) - sizes[shared.indices]
     met, positions = first_largest(shared.indptr, gains)
