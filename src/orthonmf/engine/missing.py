@@ -93,7 +93,7 @@ class MaskedMatrix(Matrix):
     def _column_winners(self, products: Array, lengths: Array, fixed: Array | None) -> MaskedSweep:
         scores = divide(products, np.sqrt(lengths))
         labels, columns = scores.argmax(axis=0), np.arange(scores.shape[1])
-        best = _two_largest(scores, axis=0)
+        best = _two_largest(scores)
         if fixed is not None:
             labels = fixed
             best[0] = scores[labels, columns]
@@ -166,7 +166,7 @@ def _sweep_block(
     scores, loadings = _fit(block, components, column_weights)
     labels = scores.argmax(axis=1)
     places = np.arange(len(labels))
-    best = _two_largest(scores, axis=1)
+    best = _two_largest(scores.T)
     if fixed is not None:
         labels = fixed
         best[0] = scores[places, labels]
@@ -231,10 +231,8 @@ def _sum_others(missing: csr_array, values: Array) -> Array:
     return rest
 
 
-def _two_largest(scores: Array, axis: int) -> Array:
-    """The largest and the second largest score along an axis, (2, N); 0 for a lack of two."""
-    if scores.shape[axis] == 1:
-        largest = scores.max(axis=axis)
-        return np.stack((largest, np.zeros_like(largest)))
-    upper = np.partition(scores, -2, axis=axis).take((-1, -2), axis=axis)
-    return upper if axis == 0 else upper.T
+def _two_largest(scores: Array) -> Array:
+    """The largest and the second largest of scores (k, N), (2, N); 0 for a lack of two."""
+    if len(scores) == 1:
+        return np.concatenate((scores, np.zeros_like(scores)))
+    return np.partition(scores, -2, axis=0)[-2:][::-1]

@@ -74,10 +74,11 @@ def refit(
                 f"feature_groups would be ignored with orthogonal={result.orthogonal!r} and "
                 f"resample={resample!r}, where features get no weights; leave it out"
             )
-        refitting = Refitting(result, data, matrix, sides, groups)
+        weights = as_weights(data.sample_weight, matrix.shape[0], "sample_weight")
+        refitting = Refitting(result, data, matrix, sides, groups, weights)
         seeds = np.random.SeedSequence(entropy).spawn(count)
         answers = run_all(refitting, seeds, workers, verbose)
-    return sum_up(result, refitting.sample_weight, answers, resample, entropy)
+    return sum_up(result, weights, answers, resample, entropy)
 
 
 def refuse_other_data(matrix: Matrix, result: Factorization) -> None:
@@ -104,32 +105,16 @@ class Answer:
     feature_labels: Array | None
 
 
+@dataclass(frozen=True, slots=True)
 class Refitting:
     """The data of a fit, and how they are fitted again under other weights."""
 
-    def __init__(
-        self,
-        result: Factorization,
-        data: Data,
-        matrix: Matrix,
-        sides: tuple[bool, bool],
-        groups: Array | None,
-    ) -> None:
-        """``sides`` says whether rows and columns get weights; columns of one group share one."""
-        self._data, self._matrix = data, matrix
-        self._sides, self._groups = sides, groups
-        self._n_components = result.n_components
-        assert result.fit_options is not None
-        self._options = {
-            **asdict(result.fit_options),
-            "orthogonal": result.orthogonal,
-            "beta_loss": result.beta_loss,
-        }
-        self._power = LOSSES[result.beta_loss].power
-        self.sample_weight = as_weights(data.sample_weight, matrix.shape[0], "sample_weight")
-        self._feature_weight = data.feature_weight
-        # Whether there may be several at once follows from the data, so no bit depends on n_jobs.
-        self.at_once = is_small(matrix)
+    result: Factorization
+    data: Data
+    matrix: Matrix
+    sides: tuple[bool, bool]  # whether rows and columns get weights
+    groups: Array | None  # (m,) columns of one group share a weight
+    sample_weight: Array | None  # (n,) of the fit
 
     def run(self, seed: np.random.SeedSequence, n_jobs: int | None) -> Answer:
         """One refit: weights of its own, and a seed of its own.
@@ -139,22 +124,27 @@ class Refitting:
         """
         rng = np.random.default_rng(seed)
         rows, columns = self._draw(rng)
-        if can_be_scaled(self._matrix):
-            roots = (w if w is None else w ** (1 / self._power) for w in (rows, columns))
-            X = scaled_copy(self._matrix, *roots)
-            weights = self.sample_weight, self._feature_weight
+        result, data = self.result, self.data
+        assert result.fit_options is not None
+        options = {**asdict(result.fit_options), "beta_loss": result.beta_loss}
+        if can_be_scaled(self.matrix):
+            power = LOSSES[result.beta_loss].power
+            roots = (w if w is None else w ** (1 / power) for w in (rows, columns))
+            X = scaled_copy(self.matrix, *roots)
+            weights = self.sample_weight, data.feature_weight
         else:
-            X = self._data.X
-            weights = _times(self.sample_weight, rows), _times(self._feature_weight, columns)
+            X = data.X
+            weights = _times(self.sample_weight, rows), _times(data.feature_weight, columns)
         again = factorize(
             X,
-            self._n_components,
-            **self._options,
+            result.n_components,
+            orthogonal=result.orthogonal,
+            **options,
             certificate=None,
             sample_weight=weights[0],
             feature_weight=weights[1],
-            missing_values=self._data.missing_values,
-            max_memory=self._data.max_memory,
+            missing_values=data.missing_values,
+            max_memory=data.max_memory,
             random_state=rng,
             n_jobs=n_jobs,
         )
@@ -162,9 +152,9 @@ class Refitting:
 
     def _draw(self, rng: np.random.Generator) -> tuple[Array | None, Array | None]:
         """Weights (n,) of the rows and (m,) of the columns; None where all stay as they are."""
-        (n, m), groups = self._matrix.shape, self._groups
-        rows = rng.exponential(size=n) if self._sides[0] else None
-        if not self._sides[1]:
+        (n, m), groups = self.matrix.shape, self.groups
+        rows = rng.exponential(size=n) if self.sides[0] else None
+        if not self.sides[1]:
             return rows, None
         if groups is None:
             return rows, rng.exponential(size=m)
@@ -194,12 +184,14 @@ def run_all(
     Several at a time in one thread each where the data are small, else one after the other in all
     threads: what takes time releases the interpreter lock.
     """
-    at_once = min(workers, len(seeds)) if refitting.at_once else 1
+    # Follows from the data, so no bit depends on how many workers there are.
+    small = is_small(refitting.matrix)
+    at_once, n_jobs = (min(workers, len(seeds)), 1) if small else (1, workers)
     answers = []
     with count_progress("refitting", len(seeds), verbose) as show, catch_warnings():
         # Refits with fewer groups are votes against the others, not a reason for a warning.
         simplefilter("ignore", FewerComponentsWarning)
-        for answer in in_order(refitting, seeds, at_once, workers):
+        for answer in in_order(refitting, seeds, at_once, n_jobs):
             answers.append(answer)
             announce("refit")
             show(len(answers))
@@ -207,18 +199,18 @@ def run_all(
 
 
 def in_order(
-    refitting: Refitting, seeds: list[np.random.SeedSequence], at_once: int, workers: int
+    refitting: Refitting, seeds: list[np.random.SeedSequence], at_once: int, n_jobs: int
 ) -> Iterator[Answer]:
     """The answers as they come; who is interrupted waits for those at work and starts no more."""
     if at_once == 1:
         for seed in seeds:
             with silence():  # steps inside have errors of their own
-                answer = refitting.run(seed, 1 if refitting.at_once else workers)
+                answer = refitting.run(seed, n_jobs)
             yield answer
         return
     pool = ThreadPoolExecutor(at_once, thread_name_prefix="refit")
     try:
-        for future in [pool.submit(refitting.run, seed, 1) for seed in seeds]:
+        for future in [pool.submit(refitting.run, seed, n_jobs) for seed in seeds]:
             yield future.result()
     finally:
         pool.shutdown(cancel_futures=True)
