@@ -6,7 +6,7 @@ import numpy as np
 
 from orthonmf.baselines.interface import Baseline, Iterate, Matrix, Steps
 from orthonmf.baselines.rank_one import scatter, squared_column_norms
-from orthonmf.baselines.stiefel import mostly_positive_subspace
+from orthonmf.baselines.subspace import mostly_positive_subspace
 from orthonmf.typing import Array
 
 FIRST_PENALTY, PENALTY_GROWTH, LARGEST_PENALTY = 1e-3, 1.05, 1e5

@@ -4,7 +4,7 @@ import numpy as np
 
 from orthonmf.baselines.interface import Baseline, Iterate, Matrix, Steps
 from orthonmf.baselines.rank_one import scatter, top_directions
-from orthonmf.baselines.stiefel import leading_subspace
+from orthonmf.baselines.subspace import leading_subspace
 from orthonmf.typing import Array
 
 # So many columns take both signs; further ones keep the sign with which they were drawn, which

@@ -2,16 +2,10 @@
 
 import numpy as np
 
-from orthonmf.baselines.interface import Baseline, Matrix, Steps
+from orthonmf.baselines.interface import Baseline, Iterate, Matrix, Steps
 from orthonmf.baselines.methods.em_onmf import EM_ONMF
 from orthonmf.baselines.rank_one import squared_column_norms
-from orthonmf.baselines.stiefel import (
-    fit_clipped,
-    mostly_positive_subspace,
-    nearest_orthonormal,
-    negativity,
-    penalize,
-)
+from orthonmf.baselines.subspace import mostly_positive_subspace
 from orthonmf.typing import Array
 
 # The authors' constants are for data with a squared norm of about this; ours follow the data.
@@ -22,6 +16,21 @@ PENALTY_GROWTH = 1.01
 STEP_FACTOR = 1.1
 SMALLEST_STEP = 1e-15  # relative to the first
 MOST_STUCK = 5
+
+
+def nearest_orthonormal(U: Array) -> Array:
+    """Return the orthonormal polar factor of U (n x k), by the k x k eigenproblem of U^T U."""
+    values, vectors = np.linalg.eigh(U.T @ U)
+    if values[0] <= 1e-14 * values[-1]:
+        left, _, right = np.linalg.svd(U, full_matrices=False)
+        return left @ right
+    return U @ (vectors / np.sqrt(values)) @ vectors.T
+
+
+def penalize(U: Array, linear: Array, penalty: float) -> float:
+    """Return -<linear, U> + penalty/2 |min(U, 0)|^2; |A U^T| does not depend on U."""
+    negative = np.minimum(U, 0.0)
+    return 0.5 * penalty * float(np.vdot(negative, negative)) - float(np.vdot(linear, U))
 
 
 def search(
@@ -62,16 +71,16 @@ def iterates(M: Matrix, k: int, *, rng: np.random.Generator, tol: float) -> Step
     step = 1.0 / float(values[0] ** 2)
     smallest, stuck, iteration = SMALLEST_STEP * step, 0, 0
     while True:
-        iterate = fit_clipped(M, U)
-        yield iterate
-        if iteration and negativity(U) <= tol:
+        A, negative = np.maximum(M @ U, 0.0), np.minimum(U, 0.0)
+        yield Iterate(A, np.ascontiguousarray(np.maximum(U, 0.0).T))
+        if iteration and np.linalg.norm(negative) / np.linalg.norm(U) <= tol:
             return "no negative entries beyond the tolerance"
         iteration += 1
         penalty *= PENALTY_GROWTH
-        linear = M.T @ iterate.A
-        fit = linear - U @ (iterate.A.T @ iterate.A)
+        linear = M.T @ A
+        fit = linear - U @ (A.T @ A)
         linear += multipliers
-        direction = fit + multipliers - penalty * np.minimum(U, 0.0)
+        direction = fit + multipliers - penalty * negative
         U, step = search(U, direction, linear, penalty, step, smallest)
         multipliers = np.maximum(multipliers - FIRST_MULTIPLIER_STEP * unit / iteration * U, 0.0)
         stuck = stuck + 1 if step <= smallest else 0

@@ -1,25 +1,16 @@
-"""Matrices U with orthonormal columns, and what drives their negative entries to zero."""
+"""Singular vectors of the data as a start: orthonormal, and turned to be mostly positive."""
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
-from orthonmf.baselines.interface import Iterate, Matrix
+from orthonmf.baselines.interface import Matrix
 from orthonmf.baselines.rank_one import squared_column_norms
 from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array
 
 # A dense decomposition is taken below this many entries, and where all singular vectors are asked.
 SMALL = 1 << 16
-
-
-def nearest_orthonormal(U: Array) -> Array:
-    """Return the orthonormal polar factor of U (n x k), by the k x k eigenproblem of U^T U."""
-    values, vectors = np.linalg.eigh(U.T @ U)
-    if values[0] <= 1e-14 * values[-1]:
-        left, _, right = np.linalg.svd(U, full_matrices=False)
-        return left @ right
-    return U @ (vectors / np.sqrt(values)) @ vectors.T
 
 
 def leading_subspace(M: Matrix, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -55,19 +46,3 @@ def mostly_positive_subspace(M: Matrix, k: int, rng: np.random.Generator) -> tup
     positive = squared_column_norms(np.maximum(U, 0))
     negative = squared_column_norms(np.minimum(U, 0))
     return U * np.where(negative > positive, -1.0, 1.0), values
-
-
-def fit_clipped(M: Matrix, U: Array) -> Iterate:
-    """A = max(M U, 0), which is exact for orthonormal U = W^T, and U with negatives cut off."""
-    return Iterate(np.maximum(M @ U, 0.0), np.ascontiguousarray(np.maximum(U, 0.0).T))
-
-
-def penalize(U: Array, linear: Array, penalty: float) -> float:
-    """Return -<linear, U> + penalty/2 |min(U, 0)|^2; |A U^T| does not depend on U."""
-    negative = np.minimum(U, 0.0)
-    return 0.5 * penalty * float(np.vdot(negative, negative)) - float(np.vdot(linear, U))
-
-
-def negativity(U: Array) -> float:
-    """Return the share of the length of U that lies in negative entries."""
-    return float(np.linalg.norm(np.minimum(U, 0.0)) / np.linalg.norm(U))
