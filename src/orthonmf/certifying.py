@@ -276,8 +276,7 @@ def measure_error(matrix: Matrix, result: Factorization) -> Measured:
     if result.labels is not None:
         pairs = [(expressed.labels, result.labels), (expressed.scales, result.scales)]
     if all(np.array_equal(now, before) for now, before in pairs):
-        energies = matrix.energies_of(result.components, expressed)
-        return Measured(*matrix.squared_error(result.components, expressed, energies))
+        return Measured(*matrix.squared_error(result.components, expressed))
     return Measured(matrix.residual(projection_of(result), result.components), direct=True)
 
 

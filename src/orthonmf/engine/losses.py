@@ -53,11 +53,7 @@ def _relative_squared_error(
 ) -> float:
     if not matrix.total > 0:
         return 0.0
-    if matrix.complete:
-        energies = matrix.energies_of(components, projection)
-        error, _ = matrix.squared_error(components, projection, energies)
-    else:
-        error = matrix.residual(projection, components)
+    error, _ = matrix.squared_error(components, projection)
     return error / matrix.total
 
 

@@ -530,22 +530,24 @@ class Matrix:
         return energies
 
     def squared_error(
-        self, unit: Array, projection: Projection, energies: Array
+        self, unit: Array, projection: Projection, energies: Array | None = None
     ) -> tuple[float, bool]:
         """Squared error in the units of Y, and whether all entries were compared for it.
 
-        Else it is what the components do not capture, which then has its digits.
+        Else it is what the components do not capture, which then has its digits. ``energies`` (k,)
+        are those of :meth:`energies_of`, where they are known.
         """
-        squared = self.total - float(energies.sum())
         # The short formula needs the products of the error's own geometry, every entry, and
         # products as exact as the data, which those on a device are not.
         apart = self.column_factors is not None or not self.complete
         apart = apart or self.source.kernel.on_device
         scales = projection.dense if projection.labels is None else projection.scales
-        lost = squared < CANCELLATION[self.dtype] * self.total
-        if apart or lost or not scales_are_accurate(scales):
-            return self.residual(projection, unit), True
-        return squared, False
+        if not apart and scales_are_accurate(scales):
+            energies = self.energies_of(unit, projection) if energies is None else energies
+            squared = self.total - float(energies.sum())
+            if squared >= CANCELLATION[self.dtype] * self.total:
+                return squared, False
+        return self.residual(projection, unit), True
 
     def residual(self, projection: Projection, components: Array) -> float:
         """Weighted squared error of rows so expressed, by direct difference, in the units of Y."""
