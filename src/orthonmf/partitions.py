@@ -208,16 +208,11 @@ def read_labels(given: Any, count: int, name: str) -> list[str] | None:
         array = np.char.decode(array, "utf-8", "replace")
     masked = np.ma.getmaskarray(given) if np.ma.isMaskedArray(given) else np.zeros(count, bool)
     if array.dtype.kind not in "iubU":
-        masked = masked | missing_labels(array)
+        from pandas import isna  # slow to import: only for labels that may be missing
+
+        masked = masked | isna(array)
     labels = zip(range(count), array.astype(object).tolist(), masked.tolist(), strict=True)
     return ["" if gone else _as_name(label, f"{name}[{i}]") for i, label, gone in labels]
-
-
-def missing_labels(labels: Array) -> Array:
-    """(n,) which labels are None, NaN, NaT or NA."""
-    from pandas import isna  # slow to import: only for labels that may be missing
-
-    return np.asarray(isna(labels), dtype=bool)
 
 
 def _as_name(label: Any, place: str) -> str:

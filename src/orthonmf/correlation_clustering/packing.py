@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.correlation_clustering.blocks import Blocks, entry_rows, find_inside, transpose
+from orthonmf.correlation_clustering.blocks import Blocks, entry_rows, transpose
 from orthonmf.engine.segments import spread
 from orthonmf.typing import Array
 
@@ -41,10 +41,8 @@ def bound_disagreements(matrix: csr_array, blocks: Blocks, rng: np.random.Genera
 
 def find_disagreements(matrix: csr_array, blocks: Blocks) -> Array:
     """Sorted keys of the ones outside and the zeros inside the blocks."""
-    ones = number_entries(matrix)
-    outside = ones[~find_inside(matrix, blocks)]
-    zeros = np.setdiff1d(_number_entries_inside(blocks), ones)
-    return np.sort(np.concatenate((outside, zeros)))
+    inside = _number_entries_inside(blocks)
+    return np.setxor1d(number_entries(matrix), inside, assume_unique=True)
 
 
 def _number_entries_inside(blocks: Blocks) -> Array:

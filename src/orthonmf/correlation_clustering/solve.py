@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.certificate import Certificate, Promise, round_ratio_up
+from orthonmf.certificate import Certificate, Promise, round_ratio_up, state_promise
 from orthonmf.correlation_clustering.blocks import (
     Blocks,
     choose_cheapest,
@@ -159,12 +159,11 @@ def _certify(
     # A graph without disagreements would have been clustered without: 119.43 times 0 is 0.
     bound = max(bound, min(1, disagreements))
     optimal = bound == disagreements
-    return Certificate(
+    return replace(
+        state_promise(promise),
         lower_bound=bound,
         ratio=1.0 if optimal else round_ratio_up(disagreements, bound),
         method="a packing of 2 x 2 submatrices with three ones",
-        a_priori_ratio=promise.ratio,
-        a_priori_kind=promise.kind,
         quantity="number of disagreements",
         seconds=time.perf_counter() - started,
     )

@@ -106,7 +106,7 @@ def select_n_components(
         )
     if not matrix.total > 0:
         raise InvalidInputError("X is zero everywhere: there are no components to choose between")
-    data = matrix.whole(None, None)
+    data = matrix.whole()
     options = {
         "orthogonal": orthogonal,
         "beta_loss": beta_loss,

@@ -20,8 +20,11 @@ def count_votes(labels: Array, energies: Array, k: int, refits: Sequence[Array])
 
     ``labels`` (N,) are those of the fit, from 0 to k - 1, and -1 for points that have no say;
     ``energies`` (N,) what the fit captures of every point; each refit has labels (N,) of its own,
-    under any names.
+    under any names. Their agreement is the mean adjusted Rand index of consecutive ones, which
+    chance does not raise; there points without a label are a group of their own.
     """
+    from sklearn.metrics import adjusted_rand_score  # takes a second to import
+
     counted = np.flatnonzero(labels >= 0)
     counts = np.zeros((len(labels), k), dtype=np.int32)
     jaccard = np.zeros(k)
@@ -32,6 +35,7 @@ def count_votes(labels: Array, energies: Array, k: int, refits: Sequence[Array])
         renamed = match(overlaps)[refit_labels[counted]]
         known = renamed >= 0
         counts[counted[known], renamed[known]] += 1
+    pairs = pairwise(refit_labels[counted] for refit_labels in refits)
     kept = counts[counted, own] / len(refits)
     by_energy = np.bincount(own, energies[counted] * kept, minlength=k)
     total = np.bincount(own, energies[counted], minlength=k)
@@ -41,7 +45,7 @@ def count_votes(labels: Array, energies: Array, k: int, refits: Sequence[Array])
         n_refits=len(refits),
         jaccard=jaccard / len(refits),
         energy_certainty=np.divide(by_energy, total, out=np.zeros(k), where=total > 0),
-        agreement=agreement_of([refit_labels[counted] for refit_labels in refits]),
+        agreement=float(np.mean([adjusted_rand_score(*pair) for pair in pairs])),
     )
 
 
@@ -74,13 +78,3 @@ def best_jaccard(overlaps: Array, labels: Array, others: Array) -> Array:
     other_sizes = np.bincount(others[others >= 0], minlength=overlaps.shape[1])
     unions = sizes[:, None] + other_sizes - overlaps
     return np.asarray((overlaps / np.maximum(unions, 1)).max(axis=1))
-
-
-def agreement_of(refits: Sequence[Array]) -> float:
-    """Mean adjusted Rand index of consecutive refits, which chance does not raise.
-
-    Points without a label are a group of their own.
-    """
-    from sklearn.metrics import adjusted_rand_score  # takes a second to import
-
-    return float(np.mean([adjusted_rand_score(*pair) for pair in pairwise(refits)]))

@@ -122,4 +122,4 @@ def bytes_of(result: Any) -> int:
 
 def describe_block(kernel: Kernel[Any], rows: Array | csr_array) -> tuple[bool, int]:
     """Whether a block is sparse, and how many entries it stores."""
-    return (False, rows.size) if isinstance(rows, np.ndarray) else (True, int(rows.nnz))
+    return not isinstance(rows, np.ndarray), int(rows.size)
