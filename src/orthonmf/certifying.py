@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -133,12 +133,9 @@ def prove_from_data(
     An interrupt ends a search, and what it has by then is proven; a second one ends all.
     """
     started = time.perf_counter()
-    with ExitStack() as around:
-        if pending.verbose:
-            around.enter_context(progress_lines())
-        noting = note_interrupts() if pending.method == "tight" else nullcontext(lambda: False)
-        interrupted = around.enter_context(noting)
-        around.enter_context(one_blas_thread())
+    telling = progress_lines() if pending.verbose else nullcontext()
+    noting = note_interrupts() if pending.method == "tight" else nullcontext(lambda: False)
+    with telling, noting as interrupted, one_blas_thread():
         matrix = read(pending.data, result)
         proven = prove(matrix, result, pending.method, pending.seconds, interrupted)
     return replace(proven, seconds=time.perf_counter() - started)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -157,16 +158,14 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-_pools: dict[int, ThreadPoolExecutor] = {}
 _this_thread = threading.local()
 
 
+@cache
 def _pool(n_threads: int) -> ThreadPoolExecutor:
     """A pool that outlives the fit: starting threads costs more than a small sweep."""
-    if n_threads not in _pools:
-        mark = (_this_thread, "works_on_blocks", True)
-        _pools[n_threads] = ThreadPoolExecutor(n_threads, "orthonmf", setattr, mark)
-    return _pools[n_threads]
+    mark = (_this_thread, "works_on_blocks", True)
+    return ThreadPoolExecutor(n_threads, "orthonmf", setattr, mark)
 
 
 class _BlasLimit:
@@ -245,7 +244,7 @@ def one_blas_thread() -> Iterator[None]:
 def _forget_threads() -> None:
     """After a fork the child has none of the parent's threads: start again there."""
     global _blas_limit
-    _pools.clear()
+    _pool.cache_clear()
     _blas_limit.end_in_child()
     _blas_limit = _BlasLimit()
 

@@ -49,7 +49,7 @@ class DenseKernel(Kernel[Array]):
                 squares[some] = np.square(wide) @ column_weights
         offense = None
         if not (lowest >= 0 and np.isfinite(largest)):
-            row, column = divmod(find_offense(rows.ravel()) or 0, rows.shape[1])
+            row, column = divmod(find_offense(rows.ravel()), rows.shape[1])
             offense = (row, column, float(rows[row, column]))
         return BlockLook(offense, float(largest), squares)
 
@@ -143,11 +143,9 @@ class DenseKernel(Kernel[Array]):
         return rows[indices]
 
 
-def find_offense(values: Array) -> int | None:
-    """Position of the first value that is NaN, infinite or negative; None if all are fine."""
-    bad = ~((values >= 0) & np.isfinite(values))
-    position = int(bad.argmax())
-    return position if bad[position] else None
+def find_offense(values: Array) -> int:
+    """Position of the first value that is NaN, infinite or negative, where there is one."""
+    return int(((values >= 0) & np.isfinite(values)).argmin())
 
 
 def row_dots(left: Array, right: Array, out: Array | None = None) -> Array:

@@ -37,7 +37,7 @@ class SparseKernel(Kernel[csr_array]):
         offense = None
         lowest, largest = rows.data.min(), rows.data.max()
         if not (lowest >= 0 and np.isfinite(largest)):
-            entry = find_offense(rows.data) or 0
+            entry = find_offense(rows.data)
             row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
             offense = (row, int(rows.indices[entry]), float(rows.data[entry]))
         weights = np.ones(rows.shape[1]) if column_weights is None else column_weights
