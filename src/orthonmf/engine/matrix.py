@@ -301,7 +301,7 @@ class Matrix:
         """The product (n,) of every row of Y with the direction of its label, weights left out."""
         products = self._room()
         shared = {"directions": self.weigh_columns(directions)}
-        self.collect("multiply_own", [products], [], shared, {"labels": labels})
+        self.fold("multiply_own", shared, {"labels": labels}, rows=[products])
         return products
 
     def update(self, labels: Array, directions: Array) -> tuple[Any, Array]:
