@@ -11,11 +11,6 @@ from orthonmf.baselines import BASELINES
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 
 
-def test_there_is_one_for_every_kind_of_user():
-    names = {path.stem for path in EXAMPLES}
-    assert {"documents", "word_counts", "genes", "images", "bipartite_graph", "researcher"} <= names
-
-
 @pytest.fixture
 def own_methods():
     """An example may add a method; no other test should find it."""

@@ -1,7 +1,6 @@
 """The benchmarks through their door, on sizes that take a moment, and what their figures mean."""
 
 import json
-from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -11,15 +10,7 @@ from benchmarks import quality, rivals, tables
 from benchmarks.__main__ import COMMANDS, ROWS, main
 from benchmarks.rows import FAILED, MISSED, REACHED, SKIPPED, SkippedError, guard, judge, measure
 from orthonmf.datasets import make_planted
-
-
-def has_gpu():
-    if find_spec("torch") is None:
-        return False
-    import torch
-
-    return torch.cuda.is_available()
-
+from tests.gpu import has_gpu
 
 NEEDS_GPU = {"gpu"} if not has_gpu() else set()
 # One contest stands for all of them: they differ in their data alone.
@@ -47,12 +38,6 @@ def test_commands_of_their_own_show_their_options(name, capsys):
         main([name, "--help"])
     assert ended.value.code == 0
     assert "--" in capsys.readouterr().out
-
-
-def test_a_name_that_is_not_there_is_refused(capsys):
-    with pytest.raises(SystemExit):
-        main(["growt"])
-    assert "'growt' is none of" in capsys.readouterr().err
 
 
 def test_goals_are_judged_by_their_relations():
@@ -143,14 +128,6 @@ def test_quality_of_a_folder_goes_on_with_the_fits_it_has(tmp_path, monkeypatch,
     table = pd.read_csv(out / "quality.csv")
     assert (table["largest_gap"] >= 0).all()
     assert len(table) == 2 * (4 + 4 + 2)
-
-
-def test_an_uneven_set_is_fitted_with_its_own_number_of_components(tmp_path):
-    command = ["uneven", "--sets", "zipf", "--orthogonal", "samples", "--seeds", "0"]
-    assert quality.main([*command, "-o", str(tmp_path)]) == 0
-    table = pd.read_csv(tmp_path / "quality.csv")
-    assert table["n_components"].tolist() == [10, 10]
-    assert table["largest_gap"].max() < 0.01
 
 
 def test_tables_are_the_same_every_time_and_ask_for_groups_that_can_be_in_use():

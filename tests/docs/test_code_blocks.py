@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import orthonmf
+from tests.gpu import has_gpu
 
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -19,14 +20,6 @@ CLUSTERS = {"clusters.md"}
 REAL_DATA = {"datasets.md"}
 SLOW = {"certificates.md", "choosing_k.md", "estimators.md", "stability.md"}
 GPU = {"gpu.md"}
-
-
-def has_gpu():
-    try:
-        import torch
-    except ImportError:
-        return False
-    return torch.cuda.is_available()
 
 
 def pages():

@@ -50,16 +50,3 @@ def test_the_front_page_lists_every_public_name_and_no_other():
     listed = re.findall(r"`([\w.]+)`", " ".join(table))
     named = [name if name.startswith("orthonmf.") else f"orthonmf.{name}" for name in listed]
     assert sorted(named) == sorted([*public_names(), "orthonmf.errors"])
-
-
-def test_what_takes_arrays_says_their_shapes():
-    """A docstring of a function that takes X, M, A or W gives a shape such as (n, m)."""
-    shape = re.compile(r"\(\w+'?, \w+'?\)|\(\w+,\)|\w x \w|shape|samples x")
-    wrong = []
-    for name, value in public_names().items():
-        if not inspect.isfunction(value):
-            continue
-        takes = set(inspect.signature(value).parameters) & {"X", "M", "A", "W", "M_truth"}
-        if takes and not shape.search(inspect.getdoc(value) or ""):
-            wrong.append(name)
-    assert wrong == []
