@@ -7,7 +7,7 @@ from orthonmf.engine.points import Samples
 from orthonmf.engine.sampling import draw_sample
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import lines
-from tests.engine.weighted import CASES, STORES, dense, make, some_numbers
+from tests.engine.weighted import CASES, dense, make, some_numbers
 
 RNG = np.random.default_rng(5)
 N, M = some_numbers().shape
@@ -140,24 +140,3 @@ def test_how_often_a_row_is_drawn_is_its_chance():
     fewer, _, _ = many.draw_rows(np.eye(2)[:1], 0.02, lines, (7,))
     np.testing.assert_array_equal(fewer, drawn[rates < 0.02])
     assert len(many.draw_rows(np.eye(2)[:1], 0.05, lines, (8,))[0]) != len(drawn)
-
-
-@pytest.mark.parametrize("store", STORES.values())
-def test_the_fingerprint_tells_other_entries_weights_types_and_shapes_apart(store):
-    X = some_numbers()
-    changed, swapped = X.copy(), X[:, [1, 0, *range(2, M)]]
-    changed[4, 4] += 1e-9
-    rows, columns = np.linspace(1, 2, N), np.linspace(1, 2, M)
-    matrices = [
-        as_matrix(store(X)),
-        as_matrix(store(changed)),
-        as_matrix(store(swapped)),
-        as_matrix(store(X.astype(np.float32))),
-        as_matrix(store(X), sample_weight=rows),
-        as_matrix(store(X), feature_weight=columns),
-        as_matrix(store(X * 2.0**300)),
-        as_matrix(store(X * 2.0**301)),
-        as_matrix(store(X[:-1])),
-    ]
-    assert len({matrix.fingerprint() for matrix in matrices}) == len(matrices)
-    assert as_matrix(store(X.copy())).fingerprint() == matrices[0].fingerprint()

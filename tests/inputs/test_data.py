@@ -128,6 +128,8 @@ def test_n_components_must_be_a_positive_integer(k, error):
         ({"n_jobs": 0}, ValueError, "n_jobs"),
         ({"max_memory": 0}, ValueError, "max_memory must be a positive integer"),
         ({"max_memory": "0GB"}, ValueError, "max_memory must be a positive integer"),
+        ({"max_memory": "-1GB"}, ValueError, "max_memory must be a number of bytes"),
+        ({"max_memory": True}, TypeError, "max_memory must be"),
         ({"max_memory": "much"}, ValueError, "max_memory must be a number of bytes"),
         ({"missing_values": -1}, ValueError, "missing_values must be None or numpy.nan"),
         ({"n_jobs": 1.5}, TypeError, "n_jobs"),

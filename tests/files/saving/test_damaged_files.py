@@ -1,22 +1,17 @@
 """Damaged and hostile files: every one is refused before it can do harm."""
 
-import contextlib
-import io
 import json
 import os
 import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from orthonmf import load, save
+from orthonmf import load
 from orthonmf.errors import InvalidInputError
 from orthonmf.files import archive
 from tests.files.making import npy, npy_claiming, npz
 from tests.files.saving.test_contradictions import parts_of, put_together
-from tests.files.saving.test_save_and_load import factorized
 
 
 def test_object_arrays_are_never_unpickled(file):
@@ -96,21 +91,3 @@ def test_strange_archives_are_refused(content, why, tmp_path):
     (tmp_path / "x").write_bytes(content)
     with pytest.raises(InvalidInputError, match=why):
         load(tmp_path / "x")
-
-
-GOOD = io.BytesIO()
-
-
-@given(data=st.data())
-def test_whatever_is_written_over_a_file_nothing_but_a_refusal_follows(tmp_path_factory, data):
-    path = tmp_path_factory.getbasetemp() / "fuzz.npz"
-    if not GOOD.getvalue():
-        save(factorized("both")[0], path)
-        GOOD.write(path.read_bytes())
-    content = bytearray(GOOD.getvalue())
-    for _ in range(data.draw(st.integers(1, 4))):
-        place = data.draw(st.integers(0, len(content) - 1))
-        content[place] = data.draw(st.integers(0, 255))
-    path.write_bytes(content)
-    with contextlib.suppress(InvalidInputError):
-        load(path)
