@@ -17,10 +17,6 @@ def test_a_matrix_of_zeros_or_beyond_the_safe_range_gets_no_bound():
     assert blocks_bound(X, X @ X.T, 2, Allowance()).value == 0.0
 
 
-def falling(rng, count):
-    return np.sort(rng.exponential(size=count))[::-1]
-
-
 def limits_of(lists, cuts, first):
     """Limits, cuts being pairs of alpha and steps."""
     limits = Limits(first, ())
@@ -29,31 +25,6 @@ def limits_of(lists, cuts, first):
     for alpha, steps in cuts:
         limits = limits.and_cut(alpha, first, steps)
     return limits
-
-
-def on_grid(lists, cuts, first, points=1001):
-    """The largest t^2 + sum of squared differences of R(t) on a grid, one t after the other."""
-    most = 0.0
-    for t in np.linspace(0.0, min(first, *(steps[0] for steps in lists)), points):
-        least = [0.0]
-        for i in range(1, len(lists[0])):
-            sums = [steps[: i + 1].sum() - t for steps in lists]
-            rest = [alpha * (first - t) + steps[:i].sum() for alpha, steps in cuts]
-            least.append(min([i * t, *sums, *rest]))
-        most = max(most, t**2 + sum(np.diff(least) ** 2))
-    return most
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_maximum_is_that_of_a_fine_grid(seed):
-    rng = np.random.default_rng(seed)
-    k = int(rng.integers(2, 6))
-    lists = [falling(rng, k) for _ in range(rng.integers(1, 4))]
-    cuts = [(float(rng.choice([0.0, 1.0, 3.0])), falling(rng, k - 1)) for _ in range(seed % 3)]
-    known = lists, cuts, max(float(steps[0]) for steps in lists)
-    met = on_grid(*known)
-    # Between two points of the grid the value changes by no more than its slope allows.
-    assert met <= most_captured(limits_of(*known)) <= met * 1.01
 
 
 def test_a_cut_makes_a_large_first_block_cost_the_others():

@@ -139,14 +139,6 @@ def test_it_says_what_was_found():
         assert told.labels[component] in text
 
 
-def test_the_groups_come_first_and_the_proof_last():
-    text = page(story(column_names=WORDS))
-    names = ("overview", "matrix", "find", "components", "missed", "proven", "files")
-    places = [text.index(f'id="{name}"') for name in names]
-    assert places == sorted(places)
-    assert text.index("<details", text.index('id="proven"')) < text.index('id="proof"')
-
-
 def test_names_cannot_become_markup_or_script():
     names = [EVIL[j % 4] + str(j) for j in range(30)]
     for k in (3, (3, 2)):
@@ -241,13 +233,6 @@ def test_over_features_a_row_is_compared_with_what_is_usual():
     result = factorize(X, 2, orthogonal="features", certificate=None, random_state=0)
     special = int(result.feature_labels[4])
     assert find(X, result).row_labels.tolist() == [1 - special] * 15 + [special] * 5
-
-
-def test_chance_stands_next_to_what_is_captured():
-    told = story(column_names=WORDS, chance=0.25)
-    assert "Only what is above chance is structure" in read(told)
-    assert "this may be noise" in read(story(chance=told.captured))
-    assert "shuffled" not in read(story())
 
 
 def test_known_groups_are_counted():
