@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.errors import InvalidInputError, SourceChangedError
+from tests.arrays import to_array
 from tests.oracles.divergence import least_divergence, least_divergence_with_core
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
@@ -28,8 +29,8 @@ def fit(X, orthogonal, k=2, **options):
 
 def divergence_of(X, result, w, v):
     """The weighted divergence of the stored factors, in long doubles, entry by entry."""
-    loadings = result.loadings.toarray() if result.labels is not None else result.loadings
-    fitted = np.asarray(loadings, np.longdouble) @ np.asarray(result.components, np.longdouble)
+    loadings = to_array(result.loadings).astype(np.longdouble)
+    fitted = loadings @ result.components.astype(np.longdouble)
     X = np.asarray(X, np.longdouble)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(X > 0, X * np.log(X / fitted), 0) - X + fitted

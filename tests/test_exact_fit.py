@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 import orthonmf
 from orthonmf.exact_fit import equals_product, fits_exactly
 from orthonmf.inputs.data import as_matrix
+from tests.arrays import to_array
 from tests.quick_cases import mostly_slow
 
 NUMBERS = st.one_of(
@@ -64,9 +65,7 @@ def test_an_error_at_the_level_of_rounding_is_called_that_and_no_more(orthogonal
 
 
 def exact_relative_error(X, found):
-    loadings = (
-        found.loadings if isinstance(found.loadings, np.ndarray) else found.loadings.toarray()
-    )
+    loadings = to_array(found.loadings)
     total, error = Fraction(0), Fraction(0)
     for i, row in enumerate(X):
         for j, value in enumerate(row):

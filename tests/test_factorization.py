@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, issparse
 from orthonmf.datasets import make_planted
 from orthonmf.engine.losses import group_lengths
 from orthonmf.factorization import Factorization
+from tests.arrays import to_array
 from tests.published_fits import fit, quiet_fit
 
 SETTINGS = ["samples", "features"]
@@ -125,9 +126,7 @@ def test_the_attributes_have_the_documented_shapes():
         assert result.steps_run == ("weighted k-means", "final assignment")
         assert result.seconds > 0
         assert "relative_squared_error" in repr(result)
-        energies = np.linalg.norm(
-            result.loadings.toarray() if issparse(result.loadings) else result.loadings, axis=0
-        )
+        energies = np.linalg.norm(to_array(result.loadings), axis=0)
         assert np.all(np.diff(energies) <= 0)
 
 
@@ -137,9 +136,7 @@ def test_the_attributes_have_the_documented_shapes():
 def test_transforming_the_same_data_gives_the_same_bits(orthogonal, store, dtype):
     X = store(make_planted(300, 30, 4, 0.5, random_state=3).X.astype(dtype))
     found = fit(X, 4, orthogonal=orthogonal)
-    again = found.transform(X)
-    one, other = (part.toarray() if issparse(part) else part for part in (found.loadings, again))
-    np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(to_array(found.transform(X)), to_array(found.loadings))
 
 
 def test_transform_refuses_another_number_of_features():
@@ -155,8 +152,7 @@ def test_expressing_a_row_does_not_depend_on_the_other_rows(orthogonal):
     X[1] *= 1e-60
     found = quiet_fit(X, 2, orthogonal=orthogonal, algorithm="best")
     together, alone = found.transform(X), found.transform(X[1:2])
-    if issparse(together):
-        together, alone = together.toarray(), alone.toarray()
+    together, alone = to_array(together), to_array(alone)
     np.testing.assert_allclose(together[1], alone[0], rtol=1e-12)
     assert together[1].any()
 

@@ -7,21 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 
 import orthonmf
 from orthonmf.datasets import make_planted
 from orthonmf.errors import InvalidInputError
 from orthonmf.factorization import FitOptions
+from tests.arrays import to_array
 from tests.published_fits import fit, quiet_fit
 
 SETTINGS = ["samples", "features"]
 
 
 def approximation(found):
-    loadings = found.loadings.toarray() if issparse(found.loadings) else found.loadings
-    return loadings @ found.components
+    return to_array(found.loadings) @ found.components
 
 
 # Everything from the smallest subnormal to the largest float, zeros in plenty.

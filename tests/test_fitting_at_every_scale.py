@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.datasets import make_planted
+from tests.arrays import to_array
 from tests.published_fits import fit, quiet_fit
 
 SETTINGS = ["samples", "features"]
@@ -82,7 +83,7 @@ def test_rows_that_underflow_next_to_the_largest_entry_count_as_zero(orthogonal)
     zeros[[7, 20]] = 0.0
     found, expected = (quiet_fit(data, orthogonal=orthogonal) for data in (X, zeros))
     np.testing.assert_array_equal(found.components, expected.components)
-    loadings = found.loadings if orthogonal == "features" else found.loadings.toarray()
+    loadings = to_array(found.loadings)
     assert not loadings[[7, 20]].any()
     assert found.cautions[0].startswith("2 rows (the first: 7) are so small next to the largest")
     assert not any("underflow" in caution for caution in expected.cautions)

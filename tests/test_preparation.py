@@ -7,6 +7,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from orthonmf.errors import InvalidInputError, NegativeEntryError
 from orthonmf.preparation import prepare
+from tests.arrays import to_array
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_the_size_of_the_numbers_does_not_matter(size, step, form, X):
     unit = size if step == "totals" else 1.0
     prepared, _ = prepare(form(X * size), [step])
     expected, _ = prepare(X, [step])
-    prepared = prepared if form is np.asarray else prepared.toarray()
+    prepared = to_array(prepared)
     np.testing.assert_allclose(prepared, expected * unit, rtol=1e-9)
 
 
@@ -81,6 +82,6 @@ def test_missing_entries_stay_missing_and_count_as_nothing(X, form):
     X[1, 1], filled[1, 1] = np.nan, 0.0
     prepared, _ = prepare(form(X), list(EXPECTED), missing_values=np.nan)
     expected, _ = prepare(filled, list(EXPECTED))
-    prepared = prepared if form is np.asarray else prepared.toarray()
+    prepared = to_array(prepared)
     assert np.argwhere(np.isnan(prepared)).tolist() == [[1, 1]]
     assert np.allclose(np.nan_to_num(prepared), expected)

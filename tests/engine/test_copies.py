@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from orthonmf.engine.copies import permute_columns
-from tests.engine.weighted import STORES, dense
+from tests.arrays import to_array
+from tests.engine.weighted import STORES
 
 FORMS = list(STORES.values())
 
@@ -16,16 +17,16 @@ def test_permuted_columns_keep_the_numbers_of_every_column(form):
     data[:, 3] = 0.0
     given = form(data.copy())
     permuted = permute_columns(given, rng)
-    np.testing.assert_array_equal(np.sort(dense(permuted), axis=0), np.sort(data, axis=0))
-    assert not np.array_equal(dense(permuted), data)
-    np.testing.assert_array_equal(dense(given), data)
+    np.testing.assert_array_equal(np.sort(to_array(permuted), axis=0), np.sort(data, axis=0))
+    assert not np.array_equal(to_array(permuted), data)
+    np.testing.assert_array_equal(to_array(given), data)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_order_of_a_column_is_as_likely_and_columns_do_not_go_together(form):
     n = 3600
     data = np.repeat([[1.0], [2.0], [0.0]], n, axis=1)
-    found = dense(permute_columns(form(data), np.random.default_rng(1)))
+    found = to_array(permute_columns(form(data), np.random.default_rng(1)))
     orders, counts = np.unique(found, axis=1, return_counts=True)
     assert orders.shape == (3, 6)
     together = (found[:, 1:] == found[:, :-1]).all(axis=0).sum()

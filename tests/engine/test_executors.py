@@ -16,6 +16,7 @@ import orthonmf
 from orthonmf.engine import sources
 from orthonmf.engine.executors import Threads, Work
 from orthonmf.engine.kernels.dense import DENSE
+from tests.arrays import to_array
 
 
 class Numbers:
@@ -99,7 +100,7 @@ def test_one_two_and_four_threads_give_the_same_bits(orthogonal, store, dtype, m
         np.testing.assert_array_equal(fits[0].components, other.components)
         assert fits[0].error == other.error
         assert fits[0].history == other.history
-        loadings = [f.loadings.toarray() if orthogonal == "samples" else f.loadings for f in fits]
+        loadings = [to_array(one.loadings) for one in fits]
         np.testing.assert_array_equal(loadings[0], loadings[1])
         np.testing.assert_array_equal(loadings[0], loadings[2])
 

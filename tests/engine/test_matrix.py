@@ -7,7 +7,8 @@ from orthonmf.engine.points import Samples
 from orthonmf.engine.sampling import draw_sample
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import lines
-from tests.engine.weighted import CASES, dense, make, some_numbers
+from tests.arrays import to_array
+from tests.engine.weighted import CASES, make, some_numbers
 
 RNG = np.random.default_rng(5)
 N, M = some_numbers().shape
@@ -35,9 +36,9 @@ def rough(case):
 def test_the_whole_matrix_is_y_either_way_around(example):
     Y, matrix = example.Y_in_units, example.matrix
     np.testing.assert_allclose(matrix.dense(), Y, rtol=1e-14)
-    np.testing.assert_allclose(dense(matrix.whole(transposed=True)), Y.T, rtol=1e-14)
+    np.testing.assert_allclose(to_array(matrix.whole(transposed=True)), Y.T, rtol=1e-14)
     rows, columns = RNG.random(N), RNG.random(M)
-    scaled = dense(matrix.whole(rows * example.row_roots, columns))
+    scaled = to_array(matrix.whole(rows * example.row_roots, columns))
     np.testing.assert_allclose(scaled, rows[:, None] * Y * columns, rtol=1e-13)
 
 
@@ -56,7 +57,7 @@ def test_rows_that_are_taken_are_those_of_y_in_the_order_asked_for(example):
     wanted = np.array([8, 0, 8, 3])
     found = example.matrix.take_rows(wanted) * example.row_roots[wanted, None]
     np.testing.assert_allclose(found, example.Y_in_units[wanted], rtol=1e-14)
-    stored = dense(example.matrix.stored_rows(wanted))
+    stored = to_array(example.matrix.stored_rows(wanted))
     np.testing.assert_array_equal(stored, example.X[wanted])
 
 

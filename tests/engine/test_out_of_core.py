@@ -13,6 +13,7 @@ from benchmarks.rows import measure
 from orthonmf.engine.executors import COPIES_OF_A_BLOCK, executor_for
 from orthonmf.engine.sources import SlicedSource, dense_boundaries
 from orthonmf.errors import InvalidInputError, InvalidTypeError
+from tests.arrays import to_array
 from tests.engine.stores import Slices, mapped
 from tests.quick_cases import mostly_slow
 
@@ -86,8 +87,7 @@ def stores(X, tmp_path_factory):
 
 
 def bits(result):
-    loadings = result.loadings
-    loadings = loadings.toarray() if hasattr(loadings, "toarray") else loadings
+    loadings = to_array(result.loadings)
     return [result.components.tobytes(), loadings.tobytes(), result.history, result.error]
 
 

@@ -105,8 +105,3 @@ def make(case: Case, store: Any = np.asarray, base: Any = None, **options: Any) 
     # A length of 1 in units of the matrix is this one in those of X.
     power = int(np.frexp(matrix.in_units_of_x(1.0))[1]) - 1 - case.power
     return Example(matrix, X, base, rows, columns, (case.power + down, across), power)
-
-
-def dense(rows: Any) -> np.ndarray:
-    """Rows of an array or of a sparse array."""
-    return rows if isinstance(rows, np.ndarray) else rows.toarray()

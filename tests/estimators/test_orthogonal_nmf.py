@@ -24,6 +24,7 @@ from orthonmf.datasets import make_planted
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
 from orthonmf.progress import listening
+from tests.arrays import to_array
 from tests.quick_cases import mostly_slow
 
 SETTINGS = ["samples", "features", "both"]
@@ -31,10 +32,6 @@ SETTINGS = ["samples", "features", "both"]
 
 def planted(orthogonal="samples", dtype=np.float64, n=80, m=30, k=4):
     return make_planted(n, m, k, 0.2, orthogonal=orthogonal, random_state=0).X.astype(dtype)
-
-
-def dense(values):
-    return values.toarray() if issparse(values) else values
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
@@ -51,7 +48,7 @@ def test_transform_repeats_fit_transform_bit_for_bit(orthogonal, dtype, form):
     third = OrthogonalNMF(4, orthogonal=orthogonal, random_state=0).fit(X).transform(X)
     for other in (second, third):
         assert type(other) is type(first)
-        np.testing.assert_array_equal(dense(first), dense(other))
+        np.testing.assert_array_equal(to_array(first), to_array(other))
     assert first.dtype == model.components_.dtype == dtype
     if orthogonal != "features":
         np.testing.assert_array_equal(model.predict(X), model.labels_)
@@ -85,7 +82,7 @@ def test_what_is_published_is_what_factorize_finds(orthogonal):
     assert model.certificate_.ratio == result.certificate.ratio
     assert model.n_components_ == result.n_components_found
     assert model.n_iter_ == result.n_sweeps
-    np.testing.assert_array_equal(dense(model.transform(X)), dense(result.transform(X)))
+    np.testing.assert_array_equal(to_array(model.transform(X)), to_array(result.transform(X)))
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
@@ -300,7 +297,7 @@ def test_missing_values_are_left_out_in_every_method(orthogonal, form):
     gappy = form(np.where(rng.random(X.shape) < 0.2, np.nan, X))
     model = OrthogonalNMF(4, orthogonal=orthogonal, missing_values=np.nan, random_state=0)
     loadings = model.fit_transform(gappy)
-    np.testing.assert_array_equal(dense(loadings), dense(model.transform(gappy)))
+    np.testing.assert_array_equal(to_array(loadings), to_array(model.transform(gappy)))
     assert model.score(gappy) == pytest.approx(1 - model.relative_squared_error_, abs=1e-12)
     assert model.score(X) > 0.5
     assert model.certificate_.ratio is None

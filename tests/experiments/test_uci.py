@@ -10,10 +10,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from experiments import uci
 from experiments.uci import CATALOG, DataError, load_uci
+from tests.arrays import to_array
 
 SMALL = np.array([[1.0, 0.0, 3.0], [0.0, 5.0, 6.0]])
 ARFF = "@relation r\n@attribute 'a,b' numeric\n@attribute b real\n@attribute c numeric\n"
@@ -57,14 +58,14 @@ def put(folder, name):
 def test_originals_are_read_verified_and_cached(name, tmp_path):
     put(tmp_path, name)
     first = load_uci(name, tmp_path)
-    X = first.X.toarray() if issparse(first.X) else first.X
+    X = to_array(first.X)
     np.testing.assert_array_equal(X, SMALL)
     assert first.X.dtype == np.float64
     assert (None if first.y is None else first.y.tolist()) == CLASSES[name]
     (tmp_path / next(iter(FILES[name]))).unlink()
     again = load_uci(name, tmp_path)  # from the cache alone
     assert type(again.X) is type(first.X)
-    np.testing.assert_array_equal(again.X.toarray() if issparse(again.X) else again.X, SMALL)
+    np.testing.assert_array_equal(to_array(again.X), SMALL)
     assert again.feature_names == (("p", "q", "r") if name == "bow-kos" else None)
 
 

@@ -15,6 +15,7 @@ from scipy import sparse
 
 import orthonmf
 from orthonmf.inputs.data import as_matrix
+from tests.arrays import to_array
 from tests.oracles.exact import exact_error, exact_total, smallest_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
@@ -63,10 +64,6 @@ KINDS = {
 }
 
 
-def dense(loadings):
-    return loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
-
-
 def check(problem, **options):
     """Compare all that a fit claims with what is so; the kinds of claims that were made."""
     X, k, orthogonal, rows, columns = problem
@@ -111,9 +108,9 @@ def check(problem, **options):
 def check_shape_and_orthogonality(X, found):
     assert np.isfinite(found.components).all()
     assert (found.components >= 0).all()
-    assert np.isfinite(dense(found.loadings)).all()
+    assert np.isfinite(to_array(found.loadings)).all()
     if found.orthogonal != "features":
-        assert (np.count_nonzero(dense(found.loadings), axis=1) <= 1).all()
+        assert (np.count_nonzero(to_array(found.loadings), axis=1) <= 1).all()
         np.testing.assert_array_equal(found.labels < 0, found.scales == 0)
     if found.orthogonal != "samples":
         assert (np.count_nonzero(found.components, axis=0) <= 1).all()

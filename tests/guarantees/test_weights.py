@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import orthonmf
+from tests.arrays import to_array
 from tests.engine.stores import Slices
 from tests.oracles.double_factor import best_double_factor_error
 from tests.oracles.single_factor import best_single_factor_error
@@ -22,8 +23,7 @@ def fit(X, setting, **options):
 
 
 def weighted_error(X, result, row_weights, column_weights):
-    loadings = result.loadings if result.labels is None else result.loadings.toarray()
-    difference = np.square(X - loadings @ result.components)
+    difference = np.square(X - to_array(result.loadings) @ result.components)
     return float(row_weights @ difference @ column_weights)
 
 
@@ -131,22 +131,19 @@ def test_transform_predict_and_a_loaded_model_keep_the_metric_bit_for_bit(
     rows[0] = 1.0
     result = fit(store(X), setting, feature_weight=weights, sample_weight=rows)
 
-    def plain(loadings):
-        return loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
-
-    np.testing.assert_array_equal(plain(result.transform(store(X))), plain(result.loadings))
+    np.testing.assert_array_equal(to_array(result.transform(store(X))), to_array(result.loadings))
     orthonmf.save(result, tmp_path / "result.npz")
     again = orthonmf.load(tmp_path / "result.npz")
     np.testing.assert_array_equal(again.feature_weight, weights)
-    np.testing.assert_array_equal(plain(again.transform(store(X))), plain(result.loadings))
+    np.testing.assert_array_equal(to_array(again.transform(store(X))), to_array(result.loadings))
 
     model = orthonmf.OrthogonalNMF(2, orthogonal=setting, random_state=0)
     loadings = model.fit_transform(store(X), feature_weight=weights)
-    np.testing.assert_array_equal(plain(model.transform(store(X))), plain(loadings))
+    np.testing.assert_array_equal(to_array(model.transform(store(X))), to_array(loadings))
     assert model.score(store(X)) == pytest.approx(1 - model.relative_squared_error_, rel=1e-12)
     orthonmf.save(model, tmp_path / "model.npz")
     kept = orthonmf.load(tmp_path / "model.npz")
-    np.testing.assert_array_equal(plain(kept.transform(store(X))), plain(loadings))
+    np.testing.assert_array_equal(to_array(kept.transform(store(X))), to_array(loadings))
 
 
 @pytest.mark.parametrize("setting", ["samples", "features"])
@@ -161,12 +158,11 @@ def test_missing_values_and_feature_weights_share_the_metric(setting):
     )
     assert not found.components[:, 1].any()
     assert found.relative_squared_error == pytest.approx(dropped.relative_squared_error, rel=0.05)
-    loadings = found.loadings if found.labels is None else found.loadings.toarray()
+    loadings = to_array(found.loadings)
     difference = np.square(np.nan_to_num(X - loadings @ found.components)) @ weights
     total = (np.square(np.nan_to_num(X)) @ weights).sum()
     assert found.relative_squared_error == pytest.approx(difference.sum() / total, rel=1e-9)
-    again = found.transform(X, missing_values=np.nan)
-    again = again if isinstance(again, np.ndarray) else again.toarray()
+    again = to_array(found.transform(X, missing_values=np.nan))
     np.testing.assert_array_equal(again, loadings)
 
 

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from orthonmf import factorize
 from orthonmf.report import find
 from orthonmf.report.heatmap import MOST_CELLS, heat_maps
+from tests.arrays import to_array
 from tests.report.stories import blocks
 
 PICTURES = ["original", "ordered", "approximated", "left"]
@@ -30,9 +31,7 @@ def expected(X, maps, axes):
 
 
 def check(maps, X, result):
-    loadings = result.loadings
-    answer = loadings if isinstance(loadings, np.ndarray) else loadings.toarray()
-    answer = answer @ result.components
+    answer = to_array(result.loadings) @ result.components
     shown = {"original": X, "ordered": X, "approximated": answer, "left": X - answer}
     for name, levels in maps.levels.items():
         wanted = expected(shown[name], maps, maps.came if name == "original" else maps.ordered)

@@ -12,6 +12,7 @@ from orthonmf.engine.kernels.sparse import SPARSE, gram_of_rows
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.missing import ObservedBlock, fill
 from orthonmf.errors import InvalidInputError
+from tests.arrays import to_array
 
 RNG = np.random.default_rng(0)
 N, M = 90, 13
@@ -165,14 +166,11 @@ def test_rows_are_scaled_taken_and_multiplied_exactly(made, dtype):
     assert kernel.scale(given, 0) is given
     wide = DENSE.scale(rows.astype(np.float64), 1) * 2
     for exponent in (-900, -3, 700):
-        scaled = kernel.take(kernel.scale(given, exponent), slice(None))
-        scaled = scaled if isinstance(scaled, np.ndarray) else scaled.toarray()
+        scaled = to_array(kernel.take(kernel.scale(given, exponent), slice(None)))
         np.testing.assert_array_equal(scaled, np.ldexp(wide, -exponent))
-    some = kernel.take(given, np.array([8, 0, 8]))
-    some = some if isinstance(some, np.ndarray) else some.toarray()
+    some = to_array(kernel.take(given, np.array([8, 0, 8])))
     np.testing.assert_array_equal(some, rows[[8, 0, 8]])
-    multiplied = kernel.multiply(given, kernel.place(WEIGHTS), FACTORS)
-    multiplied = multiplied if isinstance(multiplied, np.ndarray) else multiplied.toarray()
+    multiplied = to_array(kernel.multiply(given, kernel.place(WEIGHTS), FACTORS))
     close(multiplied, WEIGHTS[:, None] * rows * FACTORS)
 
 
@@ -197,8 +195,7 @@ def test_missing_entries_take_no_part_in_any_sum(store):
     gaps[8], gaps[:, 6], gaps[0] = True, True, False
     rows = store(np.where(gaps, np.nan, X + 0.1))
     filled = np.where(gaps, 0.0, X + 0.1)
-    found = fill(rows)
-    np.testing.assert_array_equal(found if store is np.asarray else found.toarray(), filled)
+    np.testing.assert_array_equal(to_array(fill(rows)), filled)
     block, seen = ObservedBlock(rows), (~gaps).astype(float)
     vectors, loadings = RNG.random((3, M)), RNG.random((N, 3))
     vectors[:, 2] = 1e20  # what is left when it is missing must keep its digits

@@ -12,6 +12,7 @@ from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix, save_npz
 
 from orthonmf.errors import OrthoNMFError
 from orthonmf.files.readers import FileError, default_max_bytes, read_matrix, read_names
+from tests.arrays import to_array
 
 ROWS, COLUMNS = tuple("uvwxyz"), tuple("abcd")
 
@@ -23,12 +24,8 @@ def X():
     return X
 
 
-def dense(data):
-    return data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X)
-
-
 def same(data, X, rows=None, columns=None):
-    assert np.array_equal(dense(data), X)
+    assert np.array_equal(to_array(data.X), X)
     assert data.row_names == rows
     assert data.column_names == columns
 
@@ -230,7 +227,7 @@ def test_lists_of_edges(text, tmp_path):
     path = tmp_path / "g.edges"
     path.write_text(text)
     data = read_matrix(path)
-    assert np.array_equal(dense(data) > 0, [[1, 1], [0, 1]])
+    assert np.array_equal(to_array(data.X) > 0, [[1, 1], [0, 1]])
     assert (data.row_names, data.column_names) == (("a", "b"), ("x", "y"))
 
 

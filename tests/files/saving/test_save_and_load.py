@@ -13,6 +13,7 @@ from orthonmf.errors import InvalidTypeError
 from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
 from orthonmf.preparation import prepare
+from tests.arrays import to_array
 
 SETTINGS = ["samples", "features", "both"]
 
@@ -46,10 +47,6 @@ def saved_and_loaded(obj, folder):
     return load(folder / "x.npz")
 
 
-def dense(values):
-    return values if isinstance(values, np.ndarray) else values.toarray()
-
-
 def assert_same(first, second):
     for field in fields(first):
         a, b = getattr(first, field.name), getattr(second, field.name)
@@ -57,7 +54,7 @@ def assert_same(first, second):
             assert a.without_data() == b.without_data()
         elif field.name == "loadings":
             assert type(a) is type(b)
-            np.testing.assert_array_equal(dense(a), dense(b))
+            np.testing.assert_array_equal(to_array(a), to_array(b))
         elif isinstance(a, np.ndarray):
             assert a.dtype == b.dtype
             np.testing.assert_array_equal(a, b)
@@ -71,7 +68,7 @@ def test_a_factorization_comes_back_equal_in_every_bit(tmp_path, orthogonal, dty
     result, X = factorized(orthogonal, dtype)
     again = saved_and_loaded(result, tmp_path)
     assert_same(result, again)
-    np.testing.assert_array_equal(dense(result.transform(X)), dense(again.transform(X)))
+    np.testing.assert_array_equal(to_array(result.transform(X)), to_array(again.transform(X)))
 
 
 def test_a_certificate_and_a_promise_are_written_as_they_are_and_none_is_computed(tmp_path):
