@@ -175,6 +175,17 @@ def test_both_sides_refuse_with_a_reason():
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_rows_and_columns_of_which_nothing_is_observed_are_left_out(orthogonal):
+    X, _ = with_holes(np.random.default_rng(4).exponential(size=(6, 5)), 0.25, 4)
+    X[2], X[:, 3] = np.nan, np.nan
+    seen = np.delete(np.delete(X, 2, axis=0), 3, axis=1)
+    found, without = (fit(data, 2, orthogonal=orthogonal, n_init=6) for data in (X, seen))
+    assert found.error == pytest.approx(without.error, rel=1e-3)
+    assert not approximation(found)[2].any()
+    assert not found.components[:, 3].any()
+
+
+@pytest.mark.parametrize("orthogonal", SETTINGS)
 def test_nothing_observed_gives_no_components(orthogonal):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
