@@ -35,14 +35,6 @@ def test_random_numbers_from_elsewhere_have_no_seed(source):
     assert orthonmf.factorize(X, 4, random_state=source).random_state is None
 
 
-def test_a_file_keeps_the_seed_and_the_cautions(tmp_path):
-    result = orthonmf.factorize(X, 4)
-    orthonmf.save(result, tmp_path / "model.npz")
-    again = orthonmf.load(tmp_path / "model.npz")
-    assert again.random_state == result.random_state
-    assert again.cautions == result.cautions
-
-
 def test_a_fit_without_a_seed_that_goes_on_keeps_the_seed_of_its_file(tmp_path):
     first = orthonmf.factorize(X, 4, checkpoint=tmp_path / "kept")
     second = orthonmf.factorize(X, 4, checkpoint=tmp_path / "kept")

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 import orthonmf
 from benchmarks.planted_groups import counts, in_place
 from orthonmf.errors import SourceChangedError
+from tests.stability.test_refits import counts_of
 
 LOSS = {"beta_loss": "kullback-leibler"}
 SETTINGS = [("samples", 4), ("features", 3), ("both", (4, 3))]
@@ -18,11 +19,6 @@ def clear_counts():
     rng = np.random.default_rng(0)
     rows, columns = rng.integers(4, size=60), rng.integers(3, size=30)
     return rng.poisson(core[rows][:, columns]).astype(float)
-
-
-def counts_of(stability):
-    sides = (stability.samples, stability.features)
-    return [side.counts for side in sides if side is not None]
 
 
 @pytest.mark.parametrize(("orthogonal", "k"), SETTINGS)
