@@ -6,54 +6,36 @@ import pytest
 from orthonmf.engine.points import Samples, StreamedColumns
 from orthonmf.inputs.data import as_matrix
 from orthonmf.vectors import divide, unit_lengths
+from tests.engine.weighted import CASES, make, some_numbers
 
-
-def some_matrix(n=37, m=9, seed=0, zeros=0.4):
-    rng = np.random.default_rng(seed)
-    X = rng.exponential(size=(n, m)) * (rng.random((n, m)) > zeros)
-    X[3] = 0.0
-    X[:, 2] = 0.0
-    return X
-
-
-WEIGHTS = [(False, False), (True, False), (False, True), (True, True)]
+# In float64, where no two points lie so far apart that their rounding would be seen.
+EVEN = ["plain", "weighted", "tiny", "huge, weighted"]
 
 
 class Example:
     """Points over samples or features, and the same as rows in plain numbers."""
 
-    def __init__(self, side, which, store, scale=1.0):
-        rng = np.random.default_rng(1)
-        self.X = some_matrix()
-        rows, columns = (
-            rng.exponential(size=size) if wanted else np.ones(size)
-            for size, wanted in zip(self.X.shape, which, strict=True)
-        )
-        rows[5] = 0.0 if which[0] else 1.0
-        # Weights are divided by a power of four; with a largest of 1 that power is 1.
-        rows, self.columns = rows / rows.max(), columns / columns.max()
-        given = {"sample_weight": rows, "feature_weight": self.columns}
-        self.matrix = as_matrix(store(scale * self.X), **given)
-        weighted = self.X * np.sqrt(rows)[:, None] * np.sqrt(self.columns)
+    def __init__(self, case, side, store):
+        made = make(CASES[case], store, some_numbers(37, 9))
         over_samples = side == "samples"
-        self.points = Samples(self.matrix) if over_samples else StreamedColumns(self.matrix)
-        self.Y = weighted if over_samples else weighted.T
+        self.points = Samples(made.matrix) if over_samples else StreamedColumns(made.matrix)
+        self.Y = made.Y_in_units if over_samples else made.Y_in_units.T
         self.heavy = np.flatnonzero(self.Y.any(axis=1))
-        self._form = np.eye(self.Y.shape[1]) if over_samples else weighted.T
+        self._form = np.eye(self.Y.shape[1]) if over_samples else made.Y_in_units.T
 
     def vectors(self, form):
         """What centers or sums stand for: over features they combine the columns."""
         return form @ self._form
 
 
+@pytest.fixture(params=EVEN)
+def example(side, request, store):
+    return Example(request.param, side, store)
+
+
 @pytest.fixture(params=["samples", "features"])
 def side(request):
     return request.param
-
-
-@pytest.fixture(params=WEIGHTS)
-def example(side, request, store):
-    return Example(side, request.param, store)
 
 
 def close(found, expected):
@@ -63,12 +45,13 @@ def close(found, expected):
 def test_a_sweep_of_centers_agrees_with_the_plain_formula(example):
     points, heavy = example.points, example.heavy
     unit, lengths = unit_lengths(example.Y), np.linalg.norm(example.Y, axis=1)
-    centers = 0.7 * unit[heavy[[0, 4, 6]]]
-    sweep = points.sweep_centers(0.7 * points.at(heavy[[0, 4, 6]]))
+    sizes = np.array([[0.9], [0.3], [0.7]])
+    centers = sizes * unit[heavy[[0, 4, 6]]]
+    sweep = points.sweep_centers(sizes * points.at(heavy[[0, 4, 6]]))
     distances = np.sum((unit[:, None] - centers) ** 2, axis=2)
     labels = distances.argmin(axis=1)
     np.testing.assert_array_equal(sweep.labels[heavy], labels[heavy])
-    np.testing.assert_allclose(sweep.squares, 0.49, rtol=1e-12)
+    np.testing.assert_allclose(sweep.squares, np.square(sizes[:, 0]), rtol=1e-12)
     told = 1 - 2 * divide(sweep.products, points.lengths) + sweep.squares[sweep.labels]
     close(told[heavy], distances.min(axis=1)[heavy])
     sums = np.zeros((3, example.Y.shape[1]))
@@ -80,8 +63,8 @@ def test_a_sweep_of_centers_agrees_with_the_plain_formula(example):
 
 def test_a_sweep_of_directions_is_one_power_update_per_cluster(example):
     points, heavy, Y = example.points, example.heavy, example.Y
-    sweep = points.sweep_directions(5.0 * points.at(heavy[[1, 3, 7]]))
-    products = Y @ unit_lengths(Y[heavy[[1, 3, 7]]]).T
+    sweep = points.sweep_directions(5.0 * points.at(heavy[[1, 3, 6]]))
+    products = Y @ unit_lengths(Y[heavy[[1, 3, 6]]]).T
     labels = products.argmax(axis=1)
     np.testing.assert_array_equal(sweep.labels[heavy], labels[heavy])
     own = np.where(labels[:, None] == np.arange(3), products, 0.0)
@@ -101,7 +84,7 @@ def test_a_sweep_of_directions_is_one_power_update_per_cluster(example):
     ids=["fortran", "strided", "negative strides", "big-endian", "list"],
 )
 def test_the_layout_of_a_dense_matrix_does_not_change_a_bit(store):
-    X = some_matrix()
+    X = some_numbers(37, 9)
     plain, stored = Samples(as_matrix(X)), Samples(as_matrix(store(X)))
     form = plain.at(np.array([0, 1]))
     first, second = plain.sweep_directions(form), stored.sweep_directions(form)
@@ -112,7 +95,7 @@ def test_the_layout_of_a_dense_matrix_does_not_change_a_bit(store):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("k", [3, 11, 50])
 def test_the_order_of_directions_does_not_change_a_bit(dtype, k, store):
-    X = some_matrix(n=300, m=37, zeros=0.2).astype(dtype)
+    X = some_numbers(300, 37).astype(dtype)
     matrix = as_matrix(store(X))
     directions = X[10 : 10 + k] / np.linalg.norm(X[10 : 10 + k], axis=1, keepdims=True)
     shuffled = np.random.default_rng(0).permutation(k)

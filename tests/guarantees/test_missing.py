@@ -10,12 +10,7 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.datasets import make_planted
-from orthonmf.engine.missing import MaskedMatrix
 from orthonmf.errors import InvalidInputError
-from orthonmf.inputs.data import as_matrix
-from orthonmf.onmf.missing import factorize_masked
-from orthonmf.onmf.options import Options
-from orthonmf.onmf.publish import publish
 from tests.oracles.masked import best_masked_error
 
 SETTINGS = ["samples", "features"]
@@ -78,20 +73,11 @@ def test_the_error_over_observed_entries_never_rises(seed, share, k, orthogonal,
     X = rng.exponential(size=(12, 9)) * (rng.random((12, 9)) < 0.8)
     X, holes = with_holes(X, share, seed)
     weights = (rng.exponential(size=12), rng.exponential(size=9)) if weighted else (None, None)
-    given_matrix = csr_array(X) if sparse else X
-    matrix = as_matrix(
-        given_matrix,
-        sample_weight=weights[0],
-        feature_weight=weights[1],
-        missing_values=np.nan,
-        n_jobs=1,
-    )
-    if not isinstance(matrix, MaskedMatrix):
-        return
-    options = Options(
-        asked=k, n_components=k, orthogonal=orthogonal, n_init=2, max_iter=100, tol=1e-6, rng=rng
-    )
-    result = publish(matrix, factorize_masked(matrix, options), options)
+    options = {"n_init": 2, "max_iter": 100, "tol": 1e-6, "orthogonal": orthogonal}
+    options |= {"sample_weight": weights[0], "feature_weight": weights[1]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
+        result = fit(csr_array(X) if sparse else X, k, **options)
     assert np.all(np.diff(result.history) <= 1e-12)
     assert np.all(np.isfinite(result.components))
     assert np.all(result.components >= 0)
