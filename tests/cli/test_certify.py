@@ -1,11 +1,14 @@
 """``orthonmf certify``: labels of anyone, and answers that are there already."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
 
 import orthonmf
+from orthonmf.bounds import table
+from orthonmf.cli.certificates import prove
 
 
 @pytest.fixture
@@ -103,3 +106,12 @@ def test_what_cannot_be_judged_is_refused_in_one_line(tmp_path, run, matrix, wor
     done = run("certify", *words.split(), code=2)
     assert done.err.count("\n") == 1
     assert message in done.err
+
+
+def test_a_fit_is_kept_when_there_is_no_room_for_its_certificate(monkeypatch):
+    monkeypatch.setattr(table, "GRAM_COPIES", 10**18)
+    result = orthonmf.factorize(np.random.default_rng(0).random((20, 8)), 2, random_state=0)
+    proven = prove(result)
+    assert proven.components is result.components
+    assert "the certificate takes about" in str(proven.certificate)
+    assert pickle.loads(pickle.dumps(proven)).certificate == proven.certificate

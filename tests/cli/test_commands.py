@@ -247,6 +247,24 @@ def test_bicluster_reads_edges_and_matrices(tmp_path, run):
     run("bicluster", "n.csv", "--binarize", 1.5, code=0)
 
 
+def test_bicluster_says_what_it_takes_for_a_header(tmp_path, run):
+    (tmp_path / "g.csv").write_text("woman;event\nann;e1\nbob;e1\nbob;e2\neva;e2\n")
+    done = run("bicluster", "g.csv", "--seed", 0, code=0)
+    assert done.out.startswith("g.csv: 3 rows, 2 columns\n")
+    assert done.err == (
+        "orthonmf: note: g.csv: first line taken as header; --no-header to keep it\n"
+    )
+    kept = run("bicluster", "g.csv", "--no-header")
+    assert (kept.out.splitlines()[0], kept.err) == ("g.csv: 4 rows, 3 columns", "")
+
+
+def test_bicluster_says_what_it_makes_of_weights(tmp_path, run):
+    (tmp_path / "g.csv").write_text("ann,tea,3\nbob,tea,1\n")
+    done = run("bicluster", "g.csv", "--format", "edges", code=0)
+    assert "weights above 0 are edges; --binarize T" in done.err
+    assert run("bicluster", "g.csv", "--format", "edges", "--binarize", 2).err == ""
+
+
 @pytest.mark.slow
 def test_demo_writes_three_pages_and_says_what_comes_next(tmp_path, run):
     done = run("demo", "--seed", 0, code=0)
