@@ -48,11 +48,6 @@ def test_entries_are_exponential_with_mean_one_and_places_uniform():
     np.testing.assert_allclose(np.bincount(data.labels) / 20_000, 0.2, atol=0.015)
 
 
-def test_the_same_seed_gives_the_same_data():
-    first, second = (make_planted(10, 8, 2, 0.5, random_state=7) for _ in range(2))
-    np.testing.assert_array_equal(first.X, second.X)
-
-
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [

@@ -8,7 +8,6 @@ import pytest
 from scipy.sparse import csr_array, save_npz
 
 import orthonmf
-from orthonmf.cli.commands import COMMANDS
 from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.onmf.algorithms import INITS, NAMES, SETTINGS
 from tests.cli.running import orthonmf as fresh
@@ -76,14 +75,6 @@ def test_fit_with_two_numbers_writes_and_tells_the_core(table, tmp_path, blocks,
     assert {path.name for path in folder.iterdir()} == FILES
 
 
-@pytest.mark.slow
-def test_the_version_and_the_help_need_nothing(tmp_path, run):
-    assert fresh("--version", cwd=tmp_path).out == f"orthonmf {orthonmf.__version__}\n"
-    for command in COMMANDS:
-        done = run(command, "--help", code=0)
-        assert max(map(len, done.out.splitlines())) <= 80
-
-
 @pytest.mark.parametrize("setting", ["samples", "features", "both"])
 def test_json_is_one_object_and_nothing_else(setting, table, run):
     done = run(
@@ -133,13 +124,6 @@ def test_choices_and_help_texts_are_those_of_the_tables(run):
     for option, table in [("--kmeans", SUBROUTINES), ("--algorithm", NAMES)]:
         done = run("fit", "x.csv", option, "fancy", code=2)
         assert f"'fancy' is not one of {', '.join(table)}" in done.err
-
-
-@pytest.mark.parametrize(("size", "code"), [("5KiB", 0), ("5KB", 2)])
-def test_a_binary_unit_is_a_power_of_two(size, code, tmp_path, run):
-    np.save(tmp_path / "x.npy", np.ones((9, 70)))  # 5,040 bytes and a header
-    done = run("fit", "x.npy", "-k", 1, "--max-bytes", size)
-    assert done.code == code, done.err
 
 
 def test_components_of_a_file_can_be_the_start(table, tmp_path, run, blocks):

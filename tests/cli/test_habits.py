@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import orthonmf
 from orthonmf.cli.commands import COMMANDS
 from tests.cli.running import COMMAND, ENVIRONMENT
 
@@ -21,9 +22,13 @@ def complete(words):
 
 @pytest.mark.slow
 def test_h_is_help_everywhere(run):
+    assert run("--version").out == f"orthonmf {orthonmf.__version__}\n"
     assert run("-h").out == run("--help").out
     for name in COMMANDS:
-        assert f"orthonmf {name}" in run(*name.split(), "-h").out
+        told = run(*name.split(), "-h", code=0).out
+        assert told == run(*name.split(), "--help").out
+        assert f"orthonmf {name}" in told
+        assert max(map(len, told.splitlines())) <= 80
 
 
 @pytest.mark.slow

@@ -49,25 +49,6 @@ def test_any_order_of_bytes_and_of_entries_is_read_as_the_usual_one(tmp_path):
             assert again.dtype.isnative
 
 
-@pytest.mark.parametrize(
-    ("header", "arrays", "error"),
-    [
-        ({"x": float("nan")}, {}, ValueError),
-        ({"x": object()}, {}, TypeError),
-        ({}, {"x": np.array([object()])}, ValueError),
-    ],
-)
-def test_what_cannot_be_read_again_is_not_written_and_the_older_file_stays(
-    tmp_path, header, arrays, error
-):
-    write_archive(tmp_path / "a", {"old": 1}, ARRAYS)
-    before = (tmp_path / "a").read_bytes()
-    with pytest.raises(error):
-        write_archive(tmp_path / "a", header, arrays)
-    assert (tmp_path / "a").read_bytes() == before
-    assert list(tmp_path.iterdir()) == [tmp_path / "a"]
-
-
 ARRAY = npy(np.arange(4.0))
 
 
