@@ -104,7 +104,6 @@ def test_a_matrix_on_disk_is_not_turned(places, run, tmp_path):
     [
         (["--max-memory", "lots"], "--max-memory must be a number of bytes"),
         (["--max-memory", "1M"], "one block of rows takes up to"),
-        (["--max-memory", "0"], "--max-memory must be a positive integer"),
         (["--checkpoint", "nowhere/run.ckpt"], "--checkpoint: there is no folder"),
     ],
 )

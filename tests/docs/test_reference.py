@@ -3,15 +3,33 @@
 import doctest
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.docs.public_names import public_names
+import orthonmf
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 # Tables: their example stands in the module that holds them.
 DATA = {"orthonmf.baselines.BASELINES"}
+MODULES = ("baselines", "datasets", "measures")
+
+
+@cache
+def public_names():
+    """Every public name, such as ``orthonmf.baselines.solve``, and its object."""
+    names = {f"orthonmf.{name}": getattr(orthonmf, name) for name in orthonmf.__all__}
+    for module in MODULES:
+        room = getattr(orthonmf, module)
+        inside = getattr(room, "__all__", None) or [
+            name
+            for name, value in vars(room).items()
+            if inspect.isfunction(value) and value.__module__ == room.__name__ and name[0] != "_"
+        ]
+        names |= {f"orthonmf.{module}.{name}": getattr(room, name) for name in inside}
+    del names["orthonmf.__version__"]
+    return names
 
 
 def examples_of(value):
