@@ -1,12 +1,9 @@
-"""The loop of every descent, by a method whose gains are known, and by k-means on a line."""
-
-import threading
+"""The loop of every descent, by a method whose gains are known."""
 
 import numpy as np
 
 from orthonmf.alternation import Method, Update, alternate
 from orthonmf.checkpoint import Checkpoint, Step
-from orthonmf.progress import announce, listening, silence
 
 
 class Known(Method):
@@ -33,26 +30,3 @@ def test_it_ends_when_a_gain_is_a_small_share_of_what_is_not_captured():
     assert found.history == (4.0, 6.0, 6.4, 6.6)
     assert found.converged
     assert found.last.captured == 6.6
-
-
-def test_listeners_hear_the_inner_ones_and_none_hears_what_is_silenced():
-    outer, inner = [], []
-    with listening(lambda *given: outer.append(given)):
-        with listening(lambda *given: inner.append(given)):
-            announce("a", 0.5)
-            with silence():
-                announce("b")
-        announce("c")
-    announce("d")
-    assert inner == [("a", 0.5)]
-    assert outer == [("a", 0.5), ("c", None)]
-
-
-def test_two_threads_do_not_hear_each_other():
-    heard = []
-    thread = threading.Thread(target=announce, args=("there",))
-    with listening(lambda *given: heard.append(given)):
-        thread.start()
-        thread.join()
-        announce("here")
-    assert heard == [("here", None)]

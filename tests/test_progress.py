@@ -3,11 +3,19 @@
 import io
 import re
 import sys
+import threading
 
 import numpy as np
 
 import orthonmf
-from orthonmf.progress import announce, count_progress, follow, progress_lines
+from orthonmf.progress import (
+    announce,
+    count_progress,
+    follow,
+    listening,
+    progress_lines,
+    silence,
+)
 
 
 def test_verbose_prints_plain_lines(capsys):
@@ -62,3 +70,26 @@ def test_on_a_terminal_a_bar_shows_what_is_done_of_the_total(monkeypatch):
         show(3)
     shown = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", terminal.getvalue())
     assert re.search(r"trying .*3/7", shown)
+
+
+def test_listeners_hear_the_inner_ones_and_none_hears_what_is_silenced():
+    outer, inner = [], []
+    with listening(lambda *given: outer.append(given)):
+        with listening(lambda *given: inner.append(given)):
+            announce("a", 0.5)
+            with silence():
+                announce("b")
+        announce("c")
+    announce("d")
+    assert inner == [("a", 0.5)]
+    assert outer == [("a", 0.5), ("c", None)]
+
+
+def test_two_threads_do_not_hear_each_other():
+    heard = []
+    thread = threading.Thread(target=announce, args=("there",))
+    with listening(lambda *given: heard.append(given)):
+        thread.start()
+        thread.join()
+        announce("here")
+    assert heard == [("here", None)]
