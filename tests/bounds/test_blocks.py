@@ -1,4 +1,4 @@
-"""Blocks: sums and cuts are above the singular values of every solution."""
+"""Blocks: what sums and cuts allow, by hand; theorems are in `test_tight_theorems.py`."""
 
 import numpy as np
 import pytest
@@ -7,13 +7,9 @@ from orthonmf.bounds.allowance import Allowance
 from orthonmf.bounds.blocks import Limits, blocks_bound, most_captured
 
 
-def data(seed=0, shape=(6, 9)):
-    return np.random.default_rng(seed).exponential(size=shape)
-
-
 def test_a_matrix_of_zeros_or_beyond_the_safe_range_gets_no_bound():
     assert blocks_bound(np.zeros((3, 4)), np.zeros((3, 3)), 2, Allowance()).value == 0.0
-    X = data(0, (3, 4)) * 2.0**400
+    X = np.random.default_rng(0).exponential(size=(3, 4)) * 2.0**400
     assert blocks_bound(X, X @ X.T, 2, Allowance()).value == 0.0
 
 
