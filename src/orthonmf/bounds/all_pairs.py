@@ -16,7 +16,7 @@ from itertools import combinations_with_replacement, pairwise
 import numpy as np
 
 from orthonmf.bounds.allowance import Allowance, pairs_proof_seconds
-from orthonmf.bounds.eigenvalues import pairs_for_sum, top_sum_upper_bound
+from orthonmf.bounds.eigenvalues import top_sum_upper_bound
 from orthonmf.bounds.relaxation import DOUBLE_SIDE, Aim, Multiplier, search
 from orthonmf.certificate import LowerBound
 from orthonmf.rounding import growth, round_down, safe_exponent, scale_back, symmetric
@@ -109,7 +109,7 @@ def prove_raised(
     <G, Z> with Z >= 0. So the error of forming G is a factor, and ``raised - gram`` is an exact N
     however ``raised`` was computed.
     """
-    top = top_sum_upper_bound(raised, k, pairs_for_sum(raised, k, start))
+    top = top_sum_upper_bound(raised, k, start=start)
     if top is None:
         return 0.0
     # <G, Z> is never negative, so neither is the bound that is needed here.

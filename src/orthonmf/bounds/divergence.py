@@ -33,7 +33,7 @@ from orthonmf.bounds.allowance import (
     has_room,
     proof_seconds,
 )
-from orthonmf.bounds.eigenvalues import pairs_for_sum, top_sum_upper_bound
+from orthonmf.bounds.eigenvalues import top_sum_upper_bound
 from orthonmf.bounds.reweighting import Table, reweight, search_jointly
 from orthonmf.certificate import LowerBound
 from orthonmf.engine.counts import Counts
@@ -206,7 +206,7 @@ def captured_by_pairs(
         raised[part] += np.outer(roots[part], dual) + np.outer(dual[part], roots)
     sizes = float(np.linalg.norm(dual) * np.linalg.norm(roots))
     first = None if start is None else np.column_stack([roots, start])
-    top = top_sum_upper_bound(raised, k, pairs_for_sum(raised, k, first))
+    top = top_sum_upper_bound(raised, k, start=first)
     if top is None:
         return math.inf
     lost = math.sqrt(k) * growth(8) * (norm_from_above(raised) + 4.0 * sizes)

@@ -43,11 +43,14 @@ class Eigenpairs:
     errors: Array  # (l, l)
 
 
-def top_sum_upper_bound(matrix: Array, k: int, pairs: Eigenpairs | None = None) -> float | None:
+def top_sum_upper_bound(
+    matrix: Array, k: int, pairs: Eigenpairs | None = None, *, start: Array | None = None
+) -> float | None:
     """A proven upper bound on the sum of the k largest eigenvalues, or None if no check passed.
 
     ``matrix`` B is symmetric (p, p) with k < p, entries in the safe range. ``pairs`` are proposals
-    for its leading eigenpairs, at least k + 1 of them; they are found here when not given.
+    for its leading eigenpairs, at least k + 1 of them; they are found here when not given, from
+    ``start`` (p, r) where that may be near them.
 
     For any V, c >= 0, level t and E with  t I + V diag(c) V^T - B >= -E, the sum is at most k t,
     the k largest eigenvalues of V diag(c) V^T and sqrt(k) |E| added up (docs/theory/bounds.md, a
@@ -55,7 +58,7 @@ def top_sum_upper_bound(matrix: Array, k: int, pairs: Eigenpairs | None = None) 
     most |V^T V| times those of D^2. It does not matter how V, c and t were found.
     """
     if pairs is None:
-        pairs = pairs_for_sum(matrix, k)
+        pairs = pairs_for_sum(matrix, k, start)
     if len(matrix) >= SINGLE_SIDE and pairs.values[k - 1] > 0.0:
         cover = _propose(pairs, k, 1.0, SINGLE_ROUNDOFF)
         proposed = cover.sum_of_largest(k)

@@ -20,7 +20,7 @@ from scipy.linalg import solve_triangular
 
 from orthonmf.bounds.all_pairs import HUGE, PRECISION, raise_matrix, target_captured
 from orthonmf.bounds.allowance import Allowance, proof_seconds
-from orthonmf.bounds.eigenvalues import leading_eigenpairs, pairs_for_sum, top_sum_upper_bound
+from orthonmf.bounds.eigenvalues import leading_eigenpairs, top_sum_upper_bound
 from orthonmf.bounds.relaxation import Aim, Multiplier, search
 from orthonmf.bounds.semidefinite import Cover, check_factor
 from orthonmf.certificate import LowerBound
@@ -188,7 +188,7 @@ def prove_grouped(
     raise_matrix(matrix, multiplier, HUGE * largest)
     if start is not None:
         start = np.vstack([start, np.zeros((k, start.shape[1]))])
-    top = top_sum_upper_bound(matrix, k, pairs_for_sum(matrix, k, start))
+    top = top_sum_upper_bound(matrix, k, start=start)
     if top is None:
         return 0.0
     size = norm_from_above(rows) ** 2

@@ -38,6 +38,10 @@ LEAST_WIDTH, SPARE = 20, 10
 # Up to this side the best multiplier is kept as a copy; beyond, the last is used.
 COPIED_SIDE = 4000
 DOUBLE_SIDE = 500  # up to this side a search is done in float64, beyond it in float32
+# The first penalty in units of an eigenvalue that matters, the scale on which multipliers live, and
+# by how much one of the two residuals must exceed the other for the penalty to follow. With the
+# former pair a search is near the end after tens of iterations, with the latter nearer after more.
+QUICK, THOROUGH = (4.0, 2.0), (16.0, 1.5)
 ROWS = 256  # rows of M that are worked on at once: nothing else of its size is made
 
 
@@ -66,22 +70,6 @@ class Multiplier:
         """The same for a matrix so many times as large."""
         penalty, top, values = self.penalty * unit, self.top * unit, self.values * unit
         return replace(self, penalty=penalty, top=top, values=values)
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How the penalty begins, and when it follows.
-
-    ``first_penalty`` is in units of an eigenvalue that matters, the scale on which the multipliers
-    live; the penalty follows when one of the two residuals exceeds the other by ``imbalance``.
-    """
-
-    first_penalty: float
-    imbalance: float
-
-
-# Near the end after some tens of iterations; nearer after some hundreds.
-QUICK, THOROUGH = Pace(4.0, 2.0), Pace(16.0, 1.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +154,7 @@ class _Search:
     ) -> None:
         # Within the vectors orthogonal to the fixed one there is one dimension less to choose.
         self.k, self.signed, self.at_most = k, signed, at_most
-        self.pace = THOROUGH if matrix.dtype == np.float64 else QUICK
+        penalty, self.imbalance = THOROUGH if matrix.dtype == np.float64 else QUICK
         self.scaled = matrix
         self.fixed = np.zeros((len(matrix), 0), matrix.dtype)
         if fixed is not None:
@@ -184,9 +172,7 @@ class _Search:
         self.values, self.checked = values, self.vectors
         # An eigenvalue that matters; a power of two, so that scaling is exact.
         size = max(values[self.k - 1], 0.3 * values[min(1, p - 1)], 1e-3 * np.abs(values).max())
-        self.penalty = math.ldexp(
-            1.0, math.frexp(self.pace.first_penalty * float(size) or 1.0)[1] - 1
-        )
+        self.penalty = math.ldexp(1.0, math.frexp(penalty * float(size) or 1.0)[1] - 1)
         if start is None:
             self.state = np.eye(p, dtype=matrix.dtype)
             self.state *= k / p
@@ -319,9 +305,9 @@ class _Search:
     def balance(self) -> None:
         """Move the penalty to where both residuals fall; N stays as it is."""
         primal, dual = self.residuals
-        if primal > self.pace.imbalance * dual:
+        if primal > self.imbalance * dual:
             self._rescale(2.0)
-        elif dual > self.pace.imbalance * primal:
+        elif dual > self.imbalance * primal:
             self._rescale(0.5)
 
     def _rescale(self, factor: float) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from orthonmf.bounds.all_pairs import HUGE, raise_matrix
 from orthonmf.bounds.allowance import LARGEST_MATRIX, PER_ENTRY, Allowance, has_room, proof_seconds
-from orthonmf.bounds.eigenvalues import pairs_for_sum, top_sum_upper_bound
+from orthonmf.bounds.eigenvalues import top_sum_upper_bound
 from orthonmf.bounds.relaxation import Aim, search
 from orthonmf.engine.points import Samples
 from orthonmf.rounding import growth, norm_from_above, round_down, round_up
@@ -114,7 +114,7 @@ def distance_from_above(
     aim = Aim(nothing + 1.0, PRECISION, nothing + PRECISION, ITERATIONS)
     multiplier = search(matrix, k, aim, allowance, reserve=proof_seconds(n))
     raise_matrix(matrix, multiplier, HUGE * float(np.abs(matrix).max()))
-    top = top_sum_upper_bound(matrix, k, pairs_for_sum(matrix, k, multiplier.vectors))
+    top = top_sum_upper_bound(matrix, k, start=multiplier.vectors)
     if top is None:
         return math.inf
     bound = k + top - scale * captured + round_up(math.sqrt(k) * lost, 8)
