@@ -111,10 +111,6 @@ class Algorithm:
                         yield other, option
 
 
-def _one_per_point(n_points: int, k: int) -> int:
-    return 4 * n_points
-
-
 def _candidates(n_points: int, k: int) -> int:
     """Candidates for many components are vectors too: as drawn, as sums, and of unit length."""
     return max(7 * k, 3 * min(n_points, 4 * k + 40)) if k >= SOME_COMPONENTS else 7 * k
@@ -162,7 +158,7 @@ ALGORITHMS: dict[Problem, Algorithm] = {
     Problem("paper", "both", FULL_RANK): Algorithm(
         factorize_without_limit,
         checkpoint=NOTHING,
-        widest=_one_per_point,
+        widest=lambda n_points, k: 4 * n_points,
         without=("n_init", "max_iter", "tol"),
     ),
     Problem("best", "samples", MISSING): _GAPS,

@@ -19,19 +19,17 @@ COPIES_OF_WHAT_IS_SEEN = 2
 FEWER = "ask for fewer components, or leave out columns that hold nothing"
 
 
-def most_components(shape: tuple[int, int], orthogonal: str) -> int:
-    """How many components can be in use at most: each has a row or a column of its own."""
-    n, m = shape
-    return {"samples": n, "features": m, "both": min(n, m)}[orthogonal]
-
-
 def usable(
     asked: int | tuple[int, int], shape: tuple[int, int], orthogonal: str
 ) -> tuple[int, int]:
-    """How many components, and with a core how many groups of columns (else 0), can be in use."""
+    """How many components, and with a core how many groups of columns (else 0), can be in use.
+
+    Each has a row or a column of its own.
+    """
+    n, m = shape
     if isinstance(asked, tuple):
-        return min(asked[0], shape[0]), min(asked[1], shape[1])
-    return min(asked, most_components(shape, orthogonal)), 0
+        return min(asked[0], n), min(asked[1], m)
+    return min(asked, {"samples": n, "features": m, "both": min(n, m)}[orthogonal]), 0
 
 
 def refuse_large_result(X: Any, asked: int | tuple[int, int], orthogonal: str) -> None:

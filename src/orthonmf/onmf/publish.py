@@ -35,11 +35,9 @@ def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorizati
     sweep that was made by these components, over points whose sweeps are final, saves the final
     assignment.
     """
-    components, orthogonal = solution.components, options.orthogonal
-    groups = None
-    if solution.groups is not None:
-        groups, components = _separate(solution.groups, components)
-    elif orthogonal != "samples":
+    orthogonal = options.orthogonal
+    groups, components = _separate(solution)
+    if groups is None and orthogonal != "samples":
         components = winners_only(components)
     unit = unit_rows(components).astype(matrix.dtype)
     unit = unit[unit.any(axis=1)]
@@ -54,10 +52,15 @@ def publish(matrix: Matrix, solution: Solution, options: Options) -> Factorizati
     return _assemble(matrix, unit, expressed, energies, solution, options, groups)
 
 
-def _separate(groups: Array, components: Array) -> tuple[Array, Array]:
-    """Groups of columns (l, m) that share none, and components (k, m) made of them alone."""
-    groups = unit_rows(winners_only(groups))
-    return groups, (components @ groups.T) @ groups
+def _separate(solution: Solution) -> tuple[Array | None, Array]:
+    """Groups of columns (l, m) that share none, where there are any, and components (k, m) of them.
+
+    Without groups the components are as they were found.
+    """
+    if solution.groups is None:
+        return None, solution.components
+    groups = unit_rows(winners_only(solution.groups))
+    return groups, (solution.components @ groups.T) @ groups
 
 
 def publish_labels(
@@ -67,24 +70,21 @@ def publish_labels(
 
     Every row keeps its label, unless its product with that component is zero.
     """
-    components, groups = solution.components, None
-    if solution.groups is not None:
-        groups, components = _separate(solution.groups, components)
+    groups, components = _separate(solution)
     components = unit_rows(components).astype(matrix.dtype)
     used = np.flatnonzero(components.any(axis=1))
     unit = components[used]
     if labels is None:
         expressed = matrix.express(unit, "features")
-        energies = matrix.energies_of(unit, expressed)
-        return _assemble(matrix, unit, expressed, energies, solution, options)
-    numbers = np.full(len(components) + 1, -1, dtype=np.int32)  # the last one for label -1
-    numbers[used] = np.arange(len(used))
-    labels = numbers[labels]
-    inside = np.flatnonzero(labels >= 0)
-    scales = np.zeros(len(labels), dtype=matrix.dtype)
-    scales[inside] = on_host(matrix.loadings(unit))[inside, labels[inside]]
-    labels[scales == 0] = -1
-    expressed = Projection(None, labels, scales, len(unit))
+    else:
+        numbers = np.full(len(components) + 1, -1, dtype=np.int32)  # the last one for label -1
+        numbers[used] = np.arange(len(used))
+        labels = numbers[labels]
+        inside = np.flatnonzero(labels >= 0)
+        scales = np.zeros(len(labels), dtype=matrix.dtype)
+        scales[inside] = on_host(matrix.loadings(unit))[inside, labels[inside]]
+        labels[scales == 0] = -1
+        expressed = Projection(None, labels, scales, len(unit))
     energies = matrix.energies_of(unit, expressed)
     return _assemble(matrix, unit, expressed, energies, solution, options, groups)
 
@@ -96,7 +96,7 @@ def _assemble(
     energies: Array,
     solution: Solution,
     options: Options,
-    groups: Array | None = None,
+    groups: Array | None,
 ) -> Factorization:
     """Components by the energy they capture, and the error of rows expressed by them."""
     orthogonal = options.orthogonal
