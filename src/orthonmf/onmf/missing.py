@@ -26,7 +26,7 @@ from orthonmf.kmeans.subroutines import weighted_kmeans
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import unit_rows
 from orthonmf.onmf.search.loop import Escape, Search, Start
-from orthonmf.onmf.solution import Solution
+from orthonmf.onmf.solution import Solution, pad
 from orthonmf.typing import Array
 
 NO_PROMISE = Promise(
@@ -128,8 +128,7 @@ class _Observed(Method[Array, _Refit]):
         """Weighted k-means of the points with zeros for what is missing."""
         points = self._points
         clusters = weighted_kmeans(points, self._k, rng=self._rng, subroutine="ls++")
-        components = unit_rows(points.components(clusters.centers))
-        return np.pad(components, ((0, self._k - len(components)), (0, 0)))
+        return pad(unit_rows(points.components(clusters.centers)), self._k)
 
     def _draw(self) -> Array:
         """Points drawn one after the other by the energy not captured so far."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -19,16 +19,6 @@ MERGED = "weight reduction, grouping and the coordinate split left nothing to th
 # Steps 2 and 3 of the paper.
 SEPARATION = ("weight reduction", "grouping", "coordinate split")
 ZERO = "X is zero wherever it has weight"
-
-
-class Searched(Protocol):
-    """What a search moves about: directions (k, m) as the points hold them, or a `CoreSolution`."""
-
-    def any(self) -> Any:
-        """Whether there is anything but zeros."""
-
-
-Directions = TypeVar("Directions", bound=Searched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +40,10 @@ class CoreSolution:
 
 
 @dataclass(frozen=True, slots=True)
-class Solution(Generic[Directions]):
+class Solution:
     """Directions, what they capture, and how they came about."""
 
-    directions: Directions  # of any length
+    directions: Any  # (k, m) of any length, as the points hold them, or a `CoreSolution`
     captured: float = 0.0  # energy, when every point goes to its best direction
     history: tuple[float, ...] = ()  # relative squared error after each sweep, never rising
     n_sweeps: int = 0  # that assigned all points, on all ways that were tried
@@ -67,6 +57,11 @@ class Solution(Generic[Directions]):
     # groups of columns (l, m) that they are made of.
     components: Array = field(default_factory=partial(np.zeros, (0, 0)))
     groups: Array | None = None
+
+
+def pad(vectors: Array, count: int) -> Array:
+    """Vectors with as many rows as wanted, the last ones zero: groups that are empty so far."""
+    return np.concatenate([vectors, np.zeros((count - len(vectors), vectors.shape[1]))])
 
 
 def solve_zero(matrix: Matrix, promise: Promise) -> Solution:

@@ -7,6 +7,7 @@ winning component of every column.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from orthonmf.onmf.heaviest_classes import find_heaviest
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.loop import Escape, Search, Start
 from orthonmf.onmf.small_tables import STEP, TableSearch
-from orthonmf.onmf.solution import CoreSolution, Solution
+from orthonmf.onmf.solution import CoreSolution, Solution, pad
 from orthonmf.typing import Array
 from orthonmf.vectors import unit_lengths, winners_only
 
@@ -46,10 +47,10 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
         return descend_disjoint(points, directions, max_iter=n_sweeps, tol=0.0)
 
     search, table = Search(refine, look), TableSearch(matrix, options, diagonal=True)
-    escapes: list[Escape[Array]] = []
+    escapes: list[Escape] = []
     if points.access is not None and k > 1 and not table.suffices:
         escapes = [
-            _make_replacement(points, k, number, options.rng)
+            Escape("block replacement", partial(replace_block, points, k, number, options.rng))
             for number in range(ESCAPES_PER_START * options.n_init)
         ]
     if table.n_rounds:
@@ -68,31 +69,29 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
 
 def search_blocks(table: TableSearch, k: int, answers: list[Solution]) -> Array:
     """Directions (k, m) of the best blocks that a search of a small table finds."""
-    known = []
-    for answer in answers:
-        groups = np.zeros((k, answer.directions.shape[1]))
-        groups[: len(answer.directions)] = unit_lengths(winners_only(answer.directions))
-        known.append(CoreSolution(groups, np.eye(k)))
-    return table.run(known).groups
+    known = [pad(unit_lengths(winners_only(answer.directions)), k) for answer in answers]
+    return table.run([CoreSolution(groups, np.eye(k)) for groups in known]).groups
 
 
-def _make_replacement(points: Points, k: int, number: int, rng: np.random.Generator) -> Escape:
+def replace_block(
+    points: Points,
+    k: int,
+    number: int,
+    rng: np.random.Generator,
+    best: Solution,
+    answers: list[Solution],
+) -> Array:
     """One block gives way to a row that is captured badly: the weakest, every second time any.
 
     Directions may overlap now; the first sweep of the descent separates them.
     """
-
-    def propose(best: Solution, answers: list[Solution]) -> Array:
-        units = np.zeros((k, best.directions.shape[1]))
-        units[: len(best.directions)] = unit_lengths(best.directions)
-        sweep = points.sweep_directions(units)
-        leaving = int(sweep.captured.argmin()) if number % 2 else int(rng.integers(k))
-        missed = points.find_missed(sweep)
-        if missed.any():
-            units[leaving] = points.at(draw(missed, 1, rng))[0]
-        return units
-
-    return Escape("block replacement", propose)
+    units = pad(unit_lengths(best.directions), k)
+    sweep = points.sweep_directions(units)
+    leaving = int(sweep.captured.argmin()) if number % 2 else int(rng.integers(k))
+    missed = points.find_missed(sweep)
+    if missed.any():
+        units[leaving] = points.at(draw(missed, 1, rng))[0]
+    return units
 
 
 def explain_fewer(k: object) -> str:

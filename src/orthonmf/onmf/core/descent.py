@@ -74,7 +74,7 @@ def descend_core(
     tol: float,
     step: Step | None = None,
     given: tuple[Array, Array] | None = None,
-) -> Solution[CoreSolution]:
+) -> Solution:
     """Improve groups and core until a round lowers the error by less than ``tol`` of itself.
 
     A round solves the problem of the rows, then that of the columns. With ``given`` labels of rows

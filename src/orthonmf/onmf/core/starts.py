@@ -25,7 +25,7 @@ from orthonmf.onmf.promises import in_sequence
 from orthonmf.onmf.search.loop import Search, Start
 from orthonmf.onmf.search.one_side import search_one_side
 from orthonmf.onmf.search.starts import GIVEN
-from orthonmf.onmf.solution import CoreSolution, Solution
+from orthonmf.onmf.solution import CoreSolution, Solution, pad
 from orthonmf.progress import silence
 from orthonmf.typing import Array
 from orthonmf.vectors import unit_lengths, winners_only
@@ -36,8 +36,8 @@ HARDLY_MORE, LEAST_MISSED = 1.03, 1e-12
 
 
 def core_starts(
-    matrix: Matrix, options: Options, search: Search[CoreSolution], blocks: Options | None
-) -> Iterator[Start[CoreSolution]]:
+    matrix: Matrix, options: Options, search: Search, blocks: Options | None
+) -> Iterator[Start]:
     """The starts with a core: rows first and columns first, as often as there are to be starts.
 
     With options of ``blocks`` disjoint blocks are one more, where they may be as good.
@@ -60,16 +60,16 @@ def core_starts(
 class _Starts:
     """What starts share: the matrix, the options, and where sweeps are counted."""
 
-    def __init__(self, matrix: Matrix, options: Options, search: Search[CoreSolution]) -> None:
+    def __init__(self, matrix: Matrix, options: Options, search: Search) -> None:
         self._matrix, self._options, self._search = matrix, options, search
 
-    def rows_first(self) -> Start[CoreSolution]:
+    def rows_first(self) -> Start:
         """Groups of rows as over samples; then of columns as these see them."""
         points = Samples(self._matrix)
         first = self._first(points, self._options.n_components)
         return self.then_columns("rows first", points, first.directions, first.promise)
 
-    def columns_first(self) -> Start[CoreSolution]:
+    def columns_first(self) -> Start:
         """Groups of columns as over features; then of rows as these see them."""
         columns = columns_of(self._matrix)
         first = self._first(columns, self._options.n_groups)
@@ -77,14 +77,14 @@ class _Starts:
         groups = unit_lengths(winners_only(components))
         return self._then_rows("columns first", groups, first.promise)
 
-    def at_random(self) -> Start[CoreSolution]:
+    def at_random(self) -> Start:
         """Every column in any group, and the rows as these see them."""
         numbers = np.arange(self._options.n_groups)[:, None]
         labels = self._options.rng.integers(len(numbers), size=self._matrix.shape[1])
         groups = np.where(numbers == labels, np.sqrt(self._matrix.column_squares), 0.0)
         return self._then_rows("random groups", unit_lengths(groups), Promise())
 
-    def from_blocks(self, options: Options) -> Start[CoreSolution]:
+    def from_blocks(self, options: Options) -> Start:
         """Disjoint blocks: a core whose pattern is diagonal."""
         step = self._options.checkpoint.next_step()
         if not step.finished:
@@ -102,9 +102,7 @@ class _Starts:
         self._search.count(solution)
         return solution
 
-    def then_columns(
-        self, name: str, points: Samples, directions: Array, first: Promise
-    ) -> Start[CoreSolution]:
+    def then_columns(self, name: str, points: Samples, directions: Array, first: Promise) -> Start:
         """Groups of columns as those of rows, by directions (k, m), see them."""
         seen = compress_swept(self._matrix, points.sweep_directions(directions))
         grouped, second = self._second(seen, self._options.n_groups)
@@ -112,7 +110,7 @@ class _Starts:
         factors = CoreSolution(grouped.as_rows(), np.ascontiguousarray(core))
         return Start(name, factors, in_sequence(first, second))
 
-    def _then_rows(self, name: str, groups: Array, first: Promise) -> Start[CoreSolution]:
+    def _then_rows(self, name: str, groups: Array, first: Promise) -> Start:
         """Groups of rows as unit groups of columns, up to (l, m), see them."""
         groups = pad(groups, self._options.n_groups)
         seen = compress_columns(self._matrix, groups)
@@ -142,8 +140,3 @@ def nearly_blocks(matrix: Matrix, core: Array) -> bool:
     kept = energies[linear_sum_assignment(energies, maximize=True)].sum()
     missed = np.maximum(matrix.total - energies.sum(), LEAST_MISSED * matrix.total)
     return bool(matrix.total - kept <= HARDLY_MORE * missed)
-
-
-def pad(vectors: Array, count: int) -> Array:
-    """Vectors with as many rows as wanted, the last ones zero: groups that are empty so far."""
-    return np.concatenate([vectors, np.zeros((count - len(vectors), vectors.shape[1]))])

@@ -28,12 +28,12 @@ MOST_EXACT = 2**26
 ONE_GROUP_TOL = 1e-12
 
 
-def factorize_core(matrix: Matrix, options: Options) -> Solution[CoreSolution]:
+def factorize_core(matrix: Matrix, options: Options) -> Solution:
     """Groups of rows and groups of columns with as small an error as we can."""
     if min(options.n_components, options.n_groups) == 1:
         options = replace(options, tol=min(options.tol, ONE_GROUP_TOL))
 
-    def refine(start: Start[CoreSolution]) -> Solution[CoreSolution]:
+    def refine(start: Start) -> Solution:
         return descend_core(
             matrix,
             start.directions,
@@ -42,13 +42,10 @@ def factorize_core(matrix: Matrix, options: Options) -> Solution[CoreSolution]:
             step=options.checkpoint.next_step(),
         )
 
-    blocks = options_of_blocks(options)
-
-    def search_table(
-        best: Solution[CoreSolution], answers: list[Solution[CoreSolution]]
-    ) -> CoreSolution:
+    def search_table(best: Solution, answers: list[Solution]) -> CoreSolution:
         return table.run([answer.directions for answer in answers])
 
+    blocks = options_of_blocks(options)
     search, table, starting = Search(refine), TableSearch(matrix, options), options
     if table.suffices:
         init = "lines" if options.init == "auto" else options.init

@@ -54,7 +54,7 @@ def refit_profiles(
     return publish_expressed(matrix, components, expressed, _solution(components, groups), options)
 
 
-def _solution(components: Array, groups: Array | None) -> Solution[Array]:
+def _solution(components: Array, groups: Array | None) -> Solution:
     return Solution(components, steps=(STEP,), unused=UNUSED, components=components, groups=groups)
 
 

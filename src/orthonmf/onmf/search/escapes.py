@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from orthonmf.engine.points import Samples
@@ -19,21 +21,11 @@ def one_side_escapes(
     points: Samples, k: int, n_init: int, rng: np.random.Generator
 ) -> list[Escape]:
     """Recombine the best solutions, then breathe as often as there were starts."""
-
-    def make_recombination(number: int) -> Escape:
-        def propose(best: Solution, answers: list[Solution]) -> Array:
-            return recombine(points, best.directions, answers[number].directions, k)
-
-        return Escape("recombination", propose)
-
-    def make_breath(number: int) -> Escape:
-        def propose(best: Solution, answers: list[Solution]) -> Array:
-            return breathe(points, best.directions, 1 + number % 3, rng)
-
-        return Escape("breathing", propose)
-
     others = range(1, min(n_init, 1 + RECOMBINATIONS))
-    return [*map(make_recombination, others), *map(make_breath, range(n_init))]
+    return [
+        *(Escape("recombination", partial(recombine, points, k, other)) for other in others),
+        *(Escape("breathing", partial(breathe, points, 1 + n % 3, rng)) for n in range(n_init)),
+    ]
 
 
 def prune(points: Samples, directions: Array, k: int) -> Array:
@@ -53,13 +45,19 @@ def prune(points: Samples, directions: Array, k: int) -> Array:
     return directions[chosen]
 
 
-def recombine(points: Samples, directions: Array, other: Array, k: int) -> Array:
-    """The k directions of two solutions that are missed most."""
-    return prune(points, np.concatenate([unit_lengths(directions), unit_lengths(other)]), k)
+def recombine(
+    points: Samples, k: int, other: int, best: Solution, answers: list[Solution]
+) -> Array:
+    """The k directions of the best solution and of another answer that are missed most."""
+    both = best.directions, answers[other].directions
+    return prune(points, np.concatenate([unit_lengths(directions) for directions in both]), k)
 
 
-def breathe(points: Samples, directions: Array, n_added: int, rng: np.random.Generator) -> Array:
+def breathe(
+    points: Samples, n_added: int, rng: np.random.Generator, best: Solution, answers: list[Solution]
+) -> Array:
     """Add badly captured points as directions, let all settle, and prune to as many as before."""
+    directions = best.directions
     chances = points.find_missed(points.sweep_directions(directions))
     if not chances.any():
         return directions
