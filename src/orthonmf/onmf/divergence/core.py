@@ -12,16 +12,17 @@ from scipy.sparse import csr_array
 
 from orthonmf.engine.counts import Counts, ask_for_entries, entropies
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.profiles import group_rows, logarithms, pool_rows
+from orthonmf.engine.profiles import group_rows, pool_rows
 from orthonmf.onmf.divergence.moves import move_rows
 from orthonmf.onmf.divergence.one_side import (
     labels_of_init,
     read_enough,
     scales_of_columns,
+    sum_columns,
     to_profiles,
 )
 from orthonmf.onmf.divergence.search import STEPS, GroupSearch
-from orthonmf.onmf.divergence.sweeps import sweep_plainly
+from orthonmf.onmf.divergence.sweeps import label_rows, sweep_plainly
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import Solution
 from orthonmf.progress import announce
@@ -55,7 +56,7 @@ def factorize_information(matrix: Matrix, options: Options) -> Solution:
         step.arrays[name].astype(np.int64) for name in ("labels", "feature_labels")
     )
     table = pool_columns(pool_rows(matrix, labels, k), feature_labels, n_groups)
-    sums = pool_rows(matrix, np.zeros(len(labels), dtype=np.int64), 1)[0]
+    sums = sum_columns(matrix)
     components = profiles_of_groups(matrix, table, feature_labels, sums)
     return Solution(
         components,
@@ -93,7 +94,7 @@ def take_turns(
     for _ in range(MOST_ROUNDS):
         table = Counts(csr_array(group_rows(matrix, feature_labels, n_groups)))
         if labels is None:
-            labels = (table.rows @ np.ascontiguousarray(logarithms(start).T)).argmax(axis=1)
+            labels = label_rows(table, start)
         labels = _improve(table, labels, k, rng)
         pooled = pool_rows(matrix, labels, k)
         seen = Counts(csr_array(np.ascontiguousarray(pooled.T)))
@@ -116,8 +117,7 @@ def _improve(table: Counts, labels: Array, k: int, rng: np.random.Generator) -> 
 def pool_columns(pooled: Array, feature_labels: Array, n_groups: int) -> Array:
     """Joint counts (k, l) of groups from sums over rows (k, m)."""
     members = (feature_labels[:, None] == np.arange(n_groups)).astype(np.float64)
-    table: Array = pooled @ members
-    return table
+    return pooled @ members
 
 
 def kept_information(table: Array) -> float:

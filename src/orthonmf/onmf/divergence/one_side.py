@@ -28,7 +28,12 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import group_rows, logarithms, pool_rows, sweep_profiles
 from orthonmf.onmf.divergence.moves import Groups, move_block
 from orthonmf.onmf.divergence.search import STEPS, GroupSearch
-from orthonmf.onmf.divergence.sweeps import FIRST_SHARE, LAST_SHARE, SmoothProfiles
+from orthonmf.onmf.divergence.sweeps import (
+    FIRST_SHARE,
+    LAST_SHARE,
+    SmoothProfiles,
+    label_rows,
+)
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import Solution
 from orthonmf.progress import announce
@@ -84,13 +89,17 @@ def labels_of_init(matrix: Matrix, counts: Counts, options: Options) -> Array | 
     profiles = options.init * entry_weights(matrix)[1]
     if options.orthogonal == "features":
         return profiles.argmax(axis=0)
-    labels: Array = (counts.rows @ np.ascontiguousarray(logarithms(profiles).T)).argmax(axis=1)
-    return labels
+    return label_rows(counts, profiles)
 
 
 def to_profiles(matrix: Matrix, pooled: Array) -> Array:
     """Profiles of X (k, m) of sum 1 from weighted sums of its rows."""
     return unit_sums(matrix.to_components(matrix.to_components(pooled)))
+
+
+def sum_columns(matrix: Matrix) -> Array:
+    """(m,) weighted sums of the columns."""
+    return pool_rows(matrix, np.zeros(matrix.shape[0], dtype=np.int64), 1)[0]
 
 
 def scales_of_columns(matrix: Matrix, labels: Array, column_sums: Array) -> Array:
@@ -179,8 +188,7 @@ def settle_columns(matrix: Matrix, labels: Array, k: int, options: Options) -> S
         if np.array_equal(swept, labels):
             break
         labels = swept
-    everyone = np.zeros(matrix.shape[0], dtype=np.int64)
-    components = scales_of_columns(matrix, labels, pool_rows(matrix, everyone, 1)[0])
+    components = scales_of_columns(matrix, labels, sum_columns(matrix))
     return Solution(components, n_sweeps=n_sweeps, steps=("sweeps",), components=components)
 
 

@@ -10,7 +10,7 @@ from orthonmf.engine.profiles import express_by_groups, pool_rows
 from orthonmf.errors import InvalidInputError
 from orthonmf.factorization import Factorization
 from orthonmf.onmf.divergence.core import pool_columns, profiles_of_groups
-from orthonmf.onmf.divergence.one_side import scales_of_columns, to_profiles
+from orthonmf.onmf.divergence.one_side import scales_of_columns, sum_columns, to_profiles
 from orthonmf.onmf.divergence.publish import publish_expressed, publish_profiles
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.refit import STEP, UNUSED
@@ -32,8 +32,7 @@ def refit_profiles(
         When a row or a column that holds something is in no group.
     """
     k, groups = options.n_components, None
-    everyone = np.zeros(matrix.shape[0], dtype=np.int64)
-    column_sums = pool_rows(matrix, everyone, 1)[0]
+    column_sums = sum_columns(matrix)
     if feature_labels is not None:
         _refuse_outside(feature_labels, column_sums, "column")
         groups = scales_of_columns(matrix, feature_labels, column_sums)

@@ -61,7 +61,8 @@ class GroupSearch:
         else:
             best = self._best_start()
         for _ in range(ROUNDS if self.k > 2 and given is None else 0):
-            escaped = self._keep("merge and cut", partial(self._escape, best))
+            tried = partial(escape, self.counts, best, self.k, self.options.rng)
+            escaped = self._keep("merge and cut", tried)
             if not escaped.cost < best.cost:
                 break
             best = escaped
@@ -116,9 +117,6 @@ class GroupSearch:
         labels = fill_empty(self.counts, labels, self.k)
         rounds, tol = min(rounds, self.options.max_iter), max(tol, self.options.tol)
         return move_rows(self.counts, labels, self.k, self.options.rng, rounds, tol)
-
-    def _escape(self, groups: Grouping) -> Grouping:
-        return escape(self.counts, groups, self.k, self.options.rng)
 
     def _finish(self, labels: Array) -> Grouping:
         """Moves and sweeps until both rest: no sweep undoes a move, and it cannot cost more."""

@@ -42,8 +42,7 @@ def draw_labels(counts: Counts, k: int, rng: np.random.Generator) -> Array:
 
 def square_roots(counts: Counts) -> Array:
     """Square roots of all entries: between them squared errors are distances of Hellinger."""
-    roots: Array = np.sqrt(counts.rows.data)
-    return roots
+    return np.sqrt(counts.rows.data)
 
 
 def ratios(counts: Counts) -> Array:

@@ -87,13 +87,17 @@ class SmoothProfiles:
         return scores.argmax(axis=1)
 
 
+def label_rows(counts: Counts, pooled: Array) -> Array:
+    """Labels (n,) of the nearest of the profiles of pooled sums (k, m) to every row."""
+    return (counts.rows @ np.ascontiguousarray(logarithms(pooled).T)).argmax(axis=1)
+
+
 def sweep_plainly(counts: Counts, labels: Array, k: int, max_iter: int) -> Grouping:
     """Groups after sweeps until labels (n,) rest; what they cost never rises."""
     n_sweeps = 0
     for _ in range(max_iter):
         n_sweeps += 1
-        logs = logarithms(counts.pooled(labels, k))
-        swept = (counts.rows @ np.ascontiguousarray(logs.T)).argmax(axis=1)
+        swept = label_rows(counts, counts.pooled(labels, k))
         if np.array_equal(swept, labels):
             break
         labels = swept
