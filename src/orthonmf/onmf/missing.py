@@ -49,14 +49,12 @@ def factorize_masked(matrix: MaskedMatrix, options: Options) -> Solution:
     long as they help.
     """
     observed = _Observed(matrix, options)
+    most = MOST_EXCHANGES if options.n_components > 1 else 0
+    exchanges = [Escape("exchanges", observed.exchange)] * most
     search = Search(observed.descend)
-    escapes = [Escape("exchanges", observed.exchange)] * MOST_EXCHANGES
-    exchanges = escapes if options.n_components > 1 else []
-    least_gain = options.tol
-    solution = search.run(observed.starts(), exchanges, PATIENCE, least_gain)
+    solution = search.run(observed.starts(), exchanges, PATIENCE, least_gain=options.tol)
     steps = ("masked seeding", "masked descent", "exchanges")
-    components = solution.directions
-    return replace(solution, steps=steps, promise=NO_PROMISE, components=components)
+    return replace(solution, steps=steps, promise=NO_PROMISE, components=solution.directions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

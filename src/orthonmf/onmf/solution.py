@@ -31,8 +31,7 @@ class CoreSolution:
     @property
     def components(self) -> Array:
         """What the rows of every group are multiples of, (k, m)."""
-        components: Array = self.core @ self.groups
-        return components
+        return self.core @ self.groups
 
     def any(self) -> bool:
         """Whether there is anything but zeros."""

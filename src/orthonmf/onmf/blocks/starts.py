@@ -19,12 +19,13 @@ from orthonmf.certificate import Promise
 from orthonmf.engine.points import Points
 from orthonmf.engine.sources import to_dense
 from orthonmf.kmeans.lloyd import Clustering
-from orthonmf.kmeans.subroutines import TOL, weighted_kmeans
+from orthonmf.kmeans.subroutines import TOL
 from orthonmf.onmf.double_factor import separate_centers
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.promises import double_from_lines, double_from_means
 from orthonmf.onmf.search.loop import Search, Start
 from orthonmf.onmf.search.one_side import search_one_side
+from orthonmf.onmf.single_factor import cluster
 from orthonmf.onmf.solution import Solution
 from orthonmf.steps.coordinate_split import split_coordinates
 from orthonmf.vectors import unit_lengths
@@ -39,7 +40,7 @@ def block_starts(
     search: Search,
     heaviest: Solution | None,
     *,
-    promised_only: bool = False,
+    promised_only: bool,
 ) -> Iterator[Start]:
     """Given components and the heaviest classes, where there are any, before all others.
 
@@ -50,28 +51,22 @@ def block_starts(
         yield Start("given components", points.directions_of(options.init))
     if heaviest is not None:
         yield Start("heaviest classes", heaviest.directions, heaviest.promise)
+    far = points.access is None
+    clustering = replace(
+        options,
+        kmeans="k-means||" if far else "k-means++",
+        n_init=1,
+        max_iter=LLOYD_ITERATIONS,
+        tol=options.tol if far else TOL,
+    )
     for _ in range(1 if promised_only else options.n_init):
-        clusters = _cluster(points, options)
+        clusters = cluster(points, clustering)
         yield from _separate(clusters, double_from_means(clusters.promise))
     if not promised_only:
         yield from _separate(*_answer_of_samples(points, options, search))
     # The sum of all rows by weight: descent makes it the top singular vector.
     everyone = np.zeros(len(points.weights), dtype=np.int32)
     yield Start("one block", points.sums(everyone, 1))
-
-
-def _cluster(points: Points, options: Options) -> Clustering:
-    """Weighted k-means of the rows."""
-    far = points.access is None
-    return weighted_kmeans(
-        points,
-        options.n_components,
-        rng=options.rng,
-        subroutine="k-means||" if far else "k-means++",
-        max_iter=LLOYD_ITERATIONS,
-        tol=options.tol if far else TOL,
-        checkpoint=options.checkpoint,
-    )
 
 
 def _answer_of_samples(

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from orthonmf.alternation import errors_of
-from orthonmf.engine.points import DirectionSweep, Points, Samples
+from orthonmf.engine.points import DirectionSweep, Samples
 from orthonmf.engine.segments import slices
 from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
-from orthonmf.vectors import divide, unit_lengths
+from orthonmf.vectors import divide, square_lengths, unit_lengths
 
 # Within a block all moves are judged by the same directions. They stay right as long as little of
 # a component comes or goes at once.
@@ -95,7 +95,7 @@ class Components:
 
     def refresh(self, changed: Array) -> None:
         """Directions and energies of the components that changed."""
-        squared_lengths = np.einsum("sh,sh->s", self.sums[changed], self.sums[changed])
+        squared_lengths = square_lengths(self.sums[changed])
         self.units[changed] = divide(self.sums[changed], np.sqrt(squared_lengths)[:, None])
         # |sum s_i x_i|^2 / sum s_i^2 is a Rayleigh quotient: at most the top squared singular
         # value, and close to it when the scales are.
@@ -114,13 +114,13 @@ def move_points(points: Samples, solution: Solution, *, max_passes: int, tol: fl
     if not promised > least:
         return solution
     blocks, labels = MoveBlocks(points, movable), sweep.labels
-    best = refit(points, solution, labels, REFITS)
+    best = refit(points, solution, labels)
     share = SHARE_MOVED_AT_ONCE
     for _ in range(max_passes):
         sums, moved_labels = _pass(blocks, best.directions, labels, share)
         if moved_labels is None:
             break
-        moved = refit(points, Solution(sums), moved_labels, REFITS)
+        moved = refit(points, Solution(sums), moved_labels)
         gained = moved.captured - best.captured
         if gained <= 0:  # too much moved at once: try again with more care
             share /= 8
@@ -155,10 +155,10 @@ def look_at_moves(points: Samples, directions: Array, sweep: DirectionSweep) -> 
     return float(net[net > 0].sum()), positions[net > -3 * missed[positions]]
 
 
-def refit(points: Points, solution: Solution, labels: Array, n_steps: int) -> Solution:
+def refit(points: Samples, solution: Solution, labels: Array) -> Solution:
     """Power steps with labels held fixed; captured energy is that of the labels kept."""
     directions, captured = solution.directions, 0.0
-    for _ in range(n_steps):
+    for _ in range(REFITS):
         updated = points.update(labels, directions)
         directions, captured = updated.sums, float(updated.captured.sum())
     return Solution(directions, captured, solution.history)
