@@ -33,7 +33,7 @@ from orthonmf.rounding import (
     symmetric,
 )
 from orthonmf.typing import Array
-from orthonmf.vectors import divide
+from orthonmf.vectors import divide, unit_lengths
 
 METHOD = "a dual solution for groups of points"
 
@@ -198,15 +198,14 @@ def prove_grouped(
     return round_down(trace, n + WEIGHT_ROUNDINGS + m) - captured - growth(4) * trace
 
 
-def leading_directions(inner_gram: Array, count: int = DIRECTIONS) -> Directions:
-    """From X^T X (m, m); as many as there are, at most ``count``."""
-    m = len(inner_gram)
-    if m <= count:
+def leading_directions(inner_gram: Array) -> Directions:
+    """From X^T X (m, m); as many as there are, at most `DIRECTIONS`."""
+    if len(inner_gram) <= DIRECTIONS:
         values, vectors = np.linalg.eigh(inner_gram)
         values, vectors = values[::-1], vectors[:, ::-1]
     else:
-        pairs = leading_eigenpairs(inner_gram, count - 1, max_cycles=1)
-        values, vectors = pairs.values[:count], pairs.vectors[:, :count]
+        pairs = leading_eigenpairs(inner_gram, DIRECTIONS - 1, max_cycles=1)
+        values, vectors = pairs.values[:DIRECTIONS], pairs.vectors[:, :DIRECTIONS]
     used = values > 1e-12 * max(float(values[0]), 0.0)
     return Directions(np.sqrt(values[used]), vectors[:, used])
 
@@ -248,7 +247,7 @@ def _cluster(points: Array, weights: Array, k: int) -> tuple[Array, Array]:
         members = np.zeros((len(points), k))
         members[np.arange(len(points)), labels] = weights
         sums = members.T @ points
-        centers = divide(sums, np.sqrt(np.einsum("ij,ij->i", sums, sums))[:, None])
+        centers = unit_lengths(sums)
     return _nearest(points, centers), centers
 
 

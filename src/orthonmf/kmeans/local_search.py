@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -35,15 +35,14 @@ def exchange_until_stable(
     lowest = np.inf
     while True:
         exchange = Exchange(points, centers, distance)
-        best = best_exchange(exchange)
+        gain, center, point = best_exchange(exchange)
         # Gains below this are not worth a round, and the claim accounts for what is left. At the
         # level of rounding, or in float32, improving may undo an exchange: this is the end too.
         enough = max(1e-7 * exchange.cost / len(centers), 2 * cost_rounding(exchange))
-        if best.gain <= enough or exchange.cost >= lowest:
-            return centers, stability_promise(exchange, best.gain)
+        if gain <= enough or exchange.cost >= lowest:
+            return centers, stability_promise(exchange, gain)
         lowest = exchange.cost
-        new = exchange.to_points(np.array([best.point]))
-        exchange.apply(best.center, best.point, new[:, 0])
+        exchange.apply(center, point, exchange.to_points(np.array([point]))[:, 0])
         centers = improve(exchange.centers)
 
 
@@ -77,27 +76,20 @@ def cluster_until_stable(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class BestExchange:
-    """The exchange that lowers the cost most, of all there are."""
+def best_exchange(exchange: Exchange) -> tuple[float, int, int]:
+    """How much the best exchange of all lowers the cost, and its center and point.
 
-    gain: float
-    center: int
-    point: int
-
-
-def best_exchange(exchange: Exchange) -> BestExchange:
-    """Test every exchange of one center for one point of positive weight."""
+    Every exchange of one center for one point of positive weight is tested.
+    """
     everyone = np.flatnonzero(exchange.points.weights > 0)
     batch = max(1, BATCH_BYTES // (8 * max(1, len(exchange.points.weights))))
-    best = BestExchange(-math.inf, -1, -1)
+    best = -math.inf, -1, -1
     for start in range(0, len(everyone), batch):
         candidates = everyone[start : start + batch]
-        new = exchange.to_points(candidates)
-        gains = exchange.gains(new)
+        gains = exchange.gains(exchange.to_points(candidates))
         center, number = np.unravel_index(int(gains.argmax()), gains.shape)
-        if gains[center, number] > best.gain:
-            best = BestExchange(float(gains[center, number]), int(center), int(candidates[number]))
+        if gains[center, number] > best[0]:
+            best = float(gains[center, number]), int(center), int(candidates[number])
     return best
 
 
