@@ -15,7 +15,7 @@ import numpy as np
 
 from orthonmf.alternation import errors_of
 from orthonmf.engine.matrix import Matrix
-from orthonmf.engine.points import DirectionSweep, Points, Samples, columns_of
+from orthonmf.engine.points import Points, Samples, columns_of
 from orthonmf.onmf.exact_directions import may_be_exact, with_exact_directions
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.search.candidates import MANY_COMPONENTS, SOME_COMPONENTS
@@ -27,7 +27,6 @@ from orthonmf.onmf.search.moves import move_points
 from orthonmf.onmf.search.repair import repair
 from orthonmf.onmf.search.starts import one_side_starts, single_points_matter, way_to_start
 from orthonmf.onmf.solution import Solution
-from orthonmf.typing import Array
 
 MAX_MOVE_PASSES = 20
 # Sweeps before groups that are left out are looked for; who asks for no more than so many in all
@@ -92,25 +91,17 @@ class _Refinement:
         self._repairs = points.on_host if repairs else None
 
     def __call__(self, start: Start) -> Solution:
-        if self._repairs is None:
-            solution = self._descend(start.directions, start.sweep)
-            solution = replace(solution, steps=("descent",))
-        else:
+        begun = Solution(start.directions, sweep=start.sweep)
+        if self._repairs is not None:
             begun = self._repair(self._repairs, start)
-            solution = self._descend(begun.directions)
-            history = begun.history + solution.history
-            n_sweeps = begun.n_sweeps + solution.n_sweeps
-            steps = ("repair", "descent")
-            solution = replace(solution, history=history, n_sweeps=n_sweeps, steps=steps)
-        if self._single is None:
-            return solution
-        solution = replace(solution, steps=(*solution.steps, "single moves"))
-        moved = self._move(self._single, solution)
-        if moved.captured <= solution.captured:
-            return solution
-        again = self._descend(moved.directions)
-        history = moved.history + again.history
-        return replace(again, history=history, n_sweeps=len(history), steps=solution.steps)
+        solution, steps = self._descend(begun), (*begun.steps, "descent")
+        if self._single is not None:
+            steps = (*steps, "single moves")
+            moved = self._move(self._single, solution)
+            if moved.captured > solution.captured:
+                solution = self._descend(moved)
+                solution = replace(solution, n_sweeps=len(solution.history))
+        return replace(solution, steps=steps)
 
     def _repair(self, points: Samples, start: Start) -> Solution:
         """A few sweeps, and what looking for groups that are left out makes of them."""
@@ -125,20 +116,22 @@ class _Refinement:
             history = first.history + errors_of(tuple(captured), points.total)
             counted = np.array([first.n_sweeps + repaired.n_sweeps])
             step.finish(history, vectors=repaired.directions, n_sweeps=counted)
-        n_sweeps = int(step.arrays["n_sweeps"][0])
-        return Solution(step.arrays["vectors"], history=step.history, n_sweeps=n_sweeps)
+        directions, n_sweeps = step.arrays["vectors"], int(step.arrays["n_sweeps"][0])
+        return Solution(directions, history=step.history, n_sweeps=n_sweeps, steps=("repair",))
 
-    def _descend(self, directions: Array, first: DirectionSweep | None = None) -> Solution:
+    def _descend(self, begun: Solution) -> Solution:
+        """What sweeps make of a solution; its own are counted with them."""
         options = self._options
-        step = options.checkpoint.next_step()
         descended = descend(
             self._points,
-            directions,
+            begun.directions,
             max_iter=options.max_iter,
             tol=options.tol,
-            step=step,
-            first=first,
+            step=options.checkpoint.next_step(),
+            first=begun.sweep,
         )
+        history, n_sweeps = begun.history + descended.history, begun.n_sweeps + descended.n_sweeps
+        descended = replace(descended, history=history, n_sweeps=n_sweeps)
         # Of several starts no labels are kept: the best one is assigned once more.
         return descended if self._n_init == 1 else replace(descended, swept_last=False, sweep=None)
 
