@@ -101,9 +101,6 @@ def cost_rounding(exchange: Exchange) -> float:
     return share * float(exchange.points.weights.sum())
 
 
-AT_ROUNDING = Promise(reason="the cost is at the level of rounding")
-
-
 def stability_promise(exchange: Exchange, gain_left: float) -> Promise:
     """What follows when no exchange lowers the cost by more than ``gain_left``.
 
@@ -112,10 +109,9 @@ def stability_promise(exchange: Exchange, gain_left: float) -> Promise:
     cost is too close to rounding to say anything.
     """
     k, rounding = len(exchange.centers), cost_rounding(exchange)
-    if not exchange.cost > rounding:
-        return AT_ROUNDING
-    h = k * (max(gain_left, 0.0) + 2 * rounding) / (exchange.cost - rounding)
+    spare = exchange.cost - rounding
+    h = k * (max(gain_left, 0.0) + 2 * rounding) / spare if spare > 0 else math.inf
     if h >= 1.0:
-        return AT_ROUNDING
+        return Promise(reason="the cost is at the level of rounding")
     root = (2.0 + math.sqrt(4.0 + 6.0 * (1.0 - h))) / (1.0 - h)
     return Promise(math.nextafter(root * root * (1 + 1e-12), math.inf), "always")

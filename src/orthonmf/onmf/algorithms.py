@@ -201,7 +201,8 @@ def algorithm_for(options: Options, data: str = COMPLETE) -> Algorithm:
         )
     for option, culprit in algorithm.list_ignored(options):
         value = options.given(option)
-        shown = _show(option, value)
+        short = value is None or isinstance(value, str | int | float)
+        shown = f"{option}={value!r}" if short else option
         if culprit:
             raise InvalidInputError(
                 f"{shown} would be ignored, as {culprit} brings its own; leave one of them out"
@@ -212,11 +213,6 @@ def algorithm_for(options: Options, data: str = COMPLETE) -> Algorithm:
             f"{_way(problem, takers)}"
         )
     return algorithm
-
-
-def _show(option: str, value: Any) -> str:
-    is_short = value is None or isinstance(value, str | int | float)
-    return f"{option}={value!r}" if is_short else option
 
 
 def _tell(problem: Problem) -> str:
