@@ -76,8 +76,7 @@ def _answer_of_samples(
 
     Its directions, which the search draws itself, stand for centers; it has no cost.
     """
-    solution = search_one_side(points, replace(options, init="auto"))
-    search.count(solution)
+    solution = search.count(search_one_side(points, replace(options, init="auto")))
     labels = points.sweep_directions(solution.directions).labels
     energies = np.bincount(labels, points.weights, minlength=len(solution.directions))
     clusters = Clustering(labels, unit_lengths(solution.directions), energies, cost=math.nan)

@@ -98,9 +98,8 @@ class _Starts:
 
     def _first(self, points: Points, k: int) -> Solution:
         """The answer over one side alone."""
-        solution = search_one_side(points, replace(self._options, n_components=k, n_init=1))
-        self._search.count(solution)
-        return solution
+        options = replace(self._options, n_components=k, n_init=1)
+        return self._search.count(search_one_side(points, options))
 
     def then_columns(self, name: str, points: Samples, directions: Array, first: Promise) -> Start:
         """Groups of columns as those of rows, by directions (k, m), see them."""

@@ -116,7 +116,7 @@ class Search:
         return self.count(self._refine(Start(escape.step, directions)), escape.step)
 
     def count(self, solution: Solution, *steps: str) -> Solution:
-        """Add the sweeps of a solution, and remember its steps, each once."""
+        """Add the sweeps of a solution, and remember its steps, each once; the solution itself."""
         self.n_sweeps += solution.n_sweeps
         new = (step for step in (*steps, *solution.steps) if step not in self.steps)
         self.steps += dict.fromkeys(new)
