@@ -3,6 +3,7 @@
 Every step takes a dense or sparse non-negative matrix (n, m), samples in rows, and returns one of
 the same kind. What a step learns from the data of the fit, one number or (m,) factors, is used
 again on new data. No step changes a zero, so missing entries are zeros while steps are taken.
+Weights of samples and features are no preparation: they enter every pass of `engine/matrix.py`.
 """
 
 from __future__ import annotations

@@ -126,9 +126,9 @@ class Case:
         """The points that no two groups share, where single ones can be had."""
         sides = []
         if self.orthogonal != "features":
-            sides.append((Samples(self.matrix).access, self.sizes[0], "rows"))
+            sides.append((Samples(self.matrix).at_hand, self.sizes[0], "rows"))
         if self.orthogonal != "samples":
-            sides.append((columns_of(self.matrix).access, self.sizes[1], "columns"))
+            sides.append((columns_of(self.matrix).at_hand, self.sizes[1], "columns"))
         return [Side(points, k, name) for points, k, name in sides if points is not None]
 
 
@@ -193,7 +193,7 @@ def _bound_by_groups(case: Case) -> list[LowerBound]:
     matrix, k = case.matrix, case.rank
     n, m = matrix.shape
     side = min(n, m)
-    points = (Samples(matrix) if n <= m else columns_of(matrix)).access
+    points = (Samples(matrix) if n <= m else columns_of(matrix)).at_hand
     if points is None:
         return _give_up(f"the smaller side of X is {side} and X is not in memory")
     products = min(n * m, PRICE_OF_ENTRY * matrix.n_entries)

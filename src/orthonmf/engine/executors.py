@@ -20,7 +20,7 @@ import numpy as np
 import scipy.linalg  # noqa: F401  (loads SciPy's own BLAS, so that the limit finds it)
 from threadpoolctl import ThreadpoolController
 
-from orthonmf.engine.kernels.interface import Kernel, Method
+from orthonmf.engine.kernels.interface import Kernel, Operation
 from orthonmf.engine.memory import available_memory
 from orthonmf.engine.sources import SlicedSource, Source, block_rows
 from orthonmf.errors import InvalidInputError
@@ -44,7 +44,7 @@ class Work:
     own part. So a block can be worked on by any thread, process or machine that can read its rows.
     """
 
-    operation: Method | Callable[..., Any]
+    operation: Operation | Callable[..., Any]
     shared: Mapping[str, Any] = field(default_factory=dict)
     by_row: Mapping[str, Any] = field(default_factory=dict)  # None, or sliced by rows
     exponent: int = 0

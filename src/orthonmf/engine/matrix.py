@@ -6,8 +6,9 @@ The matrix that algorithms see is
 
 but Y is never formed: the power of two is applied block by block (and only when the weighted matrix
 leaves the safe range, see `first_look.py`), column factors are folded into the k x m arrays that go
-in and come out, and row weights into the coefficients of a block. Rows expressed by components
-(labels, loadings, the error) are what is published, and what new rows get as well.
+in and come out, and row weights into the coefficients of a block: single rows, and their products,
+come without them. Rows expressed by components (labels, loadings, the error) are what is
+published, and what new rows get as well.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from orthonmf.engine.checksums import digest
 from orthonmf.engine.executors import Absorb, Executor, Work
 from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.dense import DENSE
-from orthonmf.engine.kernels.interface import BlockSweep, Kernel, Method, piece_rows
+from orthonmf.engine.kernels.interface import BlockSweep, Kernel, Operation, piece_rows
 from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.loadings import Metric, Projection
 from orthonmf.engine.placement import on_host, take
@@ -64,7 +65,7 @@ class Matrix:
 
     def fold(
         self,
-        operation: Method | Callable[..., Any],
+        operation: Operation | Callable[..., Any],
         shared: dict[str, Any] | None = None,
         by_row: dict[str, Any] | None = None,
         *,
@@ -100,7 +101,7 @@ class Matrix:
 
     def add_up(
         self,
-        operation: Method | Callable[..., Any],
+        operation: Operation | Callable[..., Any],
         shape: tuple[int, ...],
         shared: dict[str, Any],
         by_row: dict[str, Any] | None = None,
@@ -233,7 +234,7 @@ class Matrix:
         return Matrix(source, self.executor, scanned, self._prepare)
 
     def products(self, directions: Array, exact: bool = True) -> Array:
-        """Inner products of the unweighted rows of Y with directions (c, m): (n, c).
+        """Inner products of the rows of Y with directions (c, m): (n, c).
 
         In float64, or, unless ``exact``, in `pass_dtype`.
         """
@@ -275,7 +276,7 @@ class Matrix:
         key: tuple[int, ...],
         most: int | None = None,
     ) -> tuple[Array, Array, float]:
-        """Draw rows of Y, row weights left out, by their distance to unit directions (c, m).
+        """Draw rows of Y by their distance to unit directions (c, m).
 
         Every row is drawn with the chance ``rate * weight * distance`` of its own; random numbers
         follow from the key and the first row of the block. Of a block no more than ``most`` come,
@@ -298,7 +299,7 @@ class Matrix:
         return np.concatenate(drawn), np.concatenate(rates), sum(missed)
 
     def own_products(self, labels: Array, directions: Array) -> Any:
-        """The product (n,) of every row of Y with the direction of its label, weights left out."""
+        """The product (n,) of every row of Y with the direction of its label."""
         products = self._room()
         shared = {"directions": self.weigh_columns(directions)}
         self.fold("multiply_own", shared, {"labels": labels}, rows=[products])
@@ -466,7 +467,7 @@ class Matrix:
     def fill_loadings(
         self,
         order: Array,
-        operation: Method | Callable[..., Any],
+        operation: Operation | Callable[..., Any],
         shared: dict[str, Any],
         values_of: Callable[[Any], Any],
         gaps: bool = False,

@@ -9,7 +9,7 @@ observed entries alone:
 
 Weights of columns enter the first line, weights of rows the second. One read of the rows does
 both, and only k x m arrays are kept between reads, in either setting. The descent
-is in `onmf/missing.py`.
+is in `onmf/missing.py`; `inputs/data.py` notices that something is missing.
 """
 
 from __future__ import annotations

@@ -106,17 +106,17 @@ class Points(ABC):
     # What can be done with points besides passes over all of them: each the same points, or None.
 
     @property
-    def draws(self) -> Samples | None:
+    def fetchable(self) -> Samples | None:
         """Where fetching some and meeting them with all costs less than a read: on no cluster."""
         return None
 
     @property
-    def on_host(self) -> Samples | None:
+    def on_the_host(self) -> Samples | None:
         """Where a sweep leaves all labels on the host: on no cluster and no device."""
         return None
 
     @property
-    def access(self) -> Samples | None:
+    def at_hand(self) -> Samples | None:
         """Where single ones cost next to nothing: in memory."""
         return None
 
@@ -208,16 +208,16 @@ class Samples(Points):
         self.sweeps_are_final = self.components_are_directions and not apart
 
     @property
-    def draws(self) -> Samples | None:
+    def fetchable(self) -> Samples | None:
         return None if self.matrix.source.elsewhere else self
 
     @property
-    def on_host(self) -> Samples | None:
+    def on_the_host(self) -> Samples | None:
         source = self.matrix.source
         return None if source.elsewhere or source.kernel.on_device else self
 
     @property
-    def access(self) -> Samples | None:
+    def at_hand(self) -> Samples | None:
         return self if self.matrix.source.in_memory else None
 
     def at(self, indices: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Passes by profiles: which one every row is nearest to in divergence, and what the factors lose.
+"""Sweeps by profiles: which one every row is nearest to in divergence, and what the factors lose.
 
 A component is a profile of any sum; given one, the best scale of a row x in the weights v of the
 columns is ``<v, x> / <v, u>``, and of several profiles the nearest is that with the largest

@@ -2,7 +2,7 @@
 
 Step 1 is k-means, step 2 weight reduction, step 3 grouping and the coordinate split. What is
 promised follows from the ratio r of the clustering: that of the draws or of a stable local search
-(`kmeans/subroutines.py`), or what a function of the user claims.
+(`kmeans/subroutines.py`), or what a function of the user claims. The default is in `blocks/`.
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ def find_exact_directions(points: Points, directions: Array, *, disjoint: bool =
     never falls. With ``disjoint`` every direction keeps to the coordinates it has. For points in
     memory, and few of them.
     """
-    assert points.access is not None
+    assert points.at_hand is not None
     support = directions > 0 if disjoint else None
-    rows, labels = points.access.whole(), None
+    rows, labels = points.at_hand.whole(), None
     for _ in range(ROUNDS):
         sweep = points.sweep_directions(directions)
         if labels is not None and np.array_equal(labels, sweep.labels):
@@ -69,7 +69,7 @@ def may_be_exact(points: Points, most_entries: int = 2**14) -> bool:
 
     With more data a descent to the tolerance is enough.
     """
-    return points.access is not None and math.prod(points.matrix.shape) <= most_entries
+    return points.at_hand is not None and math.prod(points.matrix.shape) <= most_entries
 
 
 def with_exact_directions(points: Points, solution: Solution, disjoint: bool = False) -> Solution:

@@ -71,12 +71,12 @@ def find_heaviest(points: Samples, k: int) -> Solution | None:
     if k >= min(matrix.shape):
         return solve_heaviest(matrix)
     directions = DIRECTIONS_OF_A_FIT + PER_COMPONENT * k
-    if points.access is None:
+    if points.at_hand is None:
         few = matrix.shape[1] <= min(MOST_COLUMNS, 2 * directions)
         # A device that streams keeps its labels, and its float64 may be too slow or emulated.
-        streams = points.draws is not None and points.on_host is None
+        streams = points.fetchable is not None and points.on_the_host is None
         return solve_heaviest_columns(matrix, k) if few and not streams else None
-    side = points if matrix.shape[0] <= matrix.shape[1] else columns_of(matrix).access
+    side = points if matrix.shape[0] <= matrix.shape[1] else columns_of(matrix).at_hand
     if side is None or matrix.n_entries > MOST_ENTRIES:
         return None
     pairs_seconds, _ = side.products_seconds(min(matrix.shape))

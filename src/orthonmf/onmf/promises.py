@@ -1,4 +1,4 @@
-"""Which ratio follows from which, and what it is worth in floating point.
+"""How ratios follow from one another, and what they are worth in floating point.
 
 What the draws of k-means promise stands in `kmeans/seeding.py`, what a stable local search does in
 `kmeans/local_search.py`.

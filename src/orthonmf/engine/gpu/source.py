@@ -1,4 +1,7 @@
-"""A tensor on a device as a source: its rows, and what has one entry per row, stay there."""
+"""A tensor on a device as a source: its rows, and what has one entry per row, stay there.
+
+A tensor on the host is an array there (`inputs/tensors.py`, `engine/sources.py`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels for blocks of rows held as C-ordered arrays.
+"""Kernels for blocks of rows held as C-ordered arrays, an order that is fast and nothing more.
 
 The sweep is `Kernel.sweep`, the same for dense and sparse rows: `find_winners`, then `sum_rows`.
 """

@@ -24,7 +24,7 @@ from orthonmf.typing import Array
 
 RowsT = TypeVar("RowsT")  # a (b, m) block of the kind that a kernel knows
 # What a pass may ask of a kernel by name.
-Method = Literal[
+Operation = Literal[
     "look",
     "square_columns",
     "multiply_directions",

@@ -1,6 +1,6 @@
 """The default over both: many starts, descent with disjoint supports, and escapes.
 
-What differs from one side is one step of the descent: `descent.split_by_energy` keeps only the
+Its descent differs from that over one side in one step: `descent.split_by_energy` keeps only the
 winning component of every column.
 """
 
@@ -48,7 +48,7 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
 
     search, table = Search(refine, look), TableSearch(matrix, options, diagonal=True)
     escapes: list[Escape] = []
-    if points.access is not None and k > 1 and not table.suffices:
+    if points.at_hand is not None and k > 1 and not table.suffices:
         escapes = [
             Escape("block replacement", partial(replace_block, points, k, number, options.rng))
             for number in range(ESCAPES_PER_START * options.n_init)

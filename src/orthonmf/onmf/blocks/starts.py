@@ -51,7 +51,7 @@ def block_starts(
         yield Start("given components", points.directions_of(options.init))
     if heaviest is not None:
         yield Start("heaviest classes", heaviest.directions, heaviest.promise)
-    far = points.access is None
+    far = points.at_hand is None
     clustering = replace(
         options,
         kmeans="k-means||" if far else "k-means++",

@@ -1,5 +1,7 @@
 """Sweeps over groups of rows: plain ones, and smoothed ones that leave every row out of its own.
 
+They are for counts in memory; one read of rows wherever they lie is `engine/profiles.py`.
+
 Plain sweeps get stuck at once on sparse counts: the profile of another group lacks some word of a
 row, that of its own never does. Mixed with the profile of all rows no profile lacks a word, and
 judged without itself a row has no reason to stay where it is. Only both together help.

@@ -1,4 +1,7 @@
-"""Descent over one side: assign all points, update all directions, never lose."""
+"""Descent over one side: assign all points, update all directions, never lose.
+
+Both happen in one read, the sweep: `Kernel.sweep` in `engine/kernels/interface.py`.
+"""
 
 from __future__ import annotations
 

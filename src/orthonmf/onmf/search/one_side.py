@@ -59,7 +59,7 @@ def search_one_side(points: Points, options: Options) -> Solution:
     k = options.n_components
     n_init = options.n_init if isinstance(options.init, str) else 1
     small = len(points.weights) * k <= MOST_PRODUCTS
-    single = points.access if small and k > 1 else None
+    single = points.at_hand if small and k > 1 else None
     way = way_to_start(points, options)
     search = Search(_Refinement(points, single, options, way, n_init))
     escapes: Iterable[Escape] = ()
@@ -88,7 +88,7 @@ class _Refinement:
         # Who asks for few sweeps, or a rough answer, gets no more than that.
         short = options.max_iter <= FEW_SWEEPS or options.tol > FIRST_TOL
         repairs = way != "given" and not short and not repaired
-        self._repairs = points.on_host if repairs else None
+        self._repairs = points.on_the_host if repairs else None
 
     def __call__(self, start: Start) -> Solution:
         begun = Solution(start.directions, sweep=start.sweep)
@@ -100,7 +100,6 @@ class _Refinement:
             moved = self._move(self._single, solution)
             if moved.captured > solution.captured:
                 solution = self._descend(moved)
-                solution = replace(solution, n_sweeps=len(solution.history))
         return replace(solution, steps=steps)
 
     def _repair(self, points: Samples, start: Start) -> Solution:
@@ -143,6 +142,9 @@ class _Refinement:
             if self._options.n_components >= MANY_COMPONENTS:
                 tol = max(tol, MOVES_TOL)
             moved = move_points(points, solution, max_passes=MAX_MOVE_PASSES, tol=tol)
-            captured = np.array([moved.captured])
-            step.finish(moved.history, vectors=moved.directions, captured=captured)
-        return Solution(step.arrays["vectors"], float(step.arrays["captured"][0]), step.history)
+            step.finish(
+                moved.history, vectors=moved.directions, captured=np.array([moved.captured])
+            )
+        n_sweeps = solution.n_sweeps + len(step.history) - len(solution.history)
+        captured = float(step.arrays["captured"][0])
+        return Solution(step.arrays["vectors"], captured, step.history, n_sweeps=n_sweeps)

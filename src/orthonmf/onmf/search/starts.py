@@ -122,9 +122,9 @@ def way_to_start(points: Points, options: Options) -> str:
         return "given"
     if options.init != "auto":
         return options.init
-    if points.draws is None:
+    if points.fetchable is None:
         return "in passes"
-    if all_may_play(points.draws, options.n_components):
+    if all_may_play(points.fetchable, options.n_components):
         return "all"
     candidates = candidates_may_play(points, options.n_components)
     return "candidates" if candidates else "sample"
@@ -136,7 +136,7 @@ def choose_seeding(
     """How the first directions of one start are drawn; every second one of "lines" exchanges."""
     k, rng = options.n_components, options.rng
     promise, nothing = single_from_lines(k), Promise(reason=NO_PROMISE.format("in rounds"))
-    single, local, access = points.draws, points.on_host, points.access
+    single, local, at_hand = points.fetchable, points.on_the_host, points.at_hand
     if given is not None:
         return Seeding("given directions", lambda: Chosen(given), Promise(reason=GIVEN))
     if way == "k-means||":
@@ -155,8 +155,8 @@ def choose_seeding(
         draw = partial(play_on_sample, single, k, rng)
         return Seeding("tournament of a sample", draw, promise)
     fits = len(points.weights) * pool_size(points, k) <= MOST_DISTANCES
-    if number % 2 == 0 and k > 1 and access is not None and fits:
-        return Seeding("line seeding", partial(draw_and_exchange, access, k, rng), promise)
+    if number % 2 == 0 and k > 1 and at_hand is not None and fits:
+        return Seeding("line seeding", partial(draw_and_exchange, at_hand, k, rng), promise)
     return Seeding("line seeding", partial(draw_directions, points, k, rng), promise)
 
 
@@ -190,7 +190,7 @@ def all_may_play(points: Samples, k: int) -> bool:
 
 def candidates_may_play(points: Points, k: int) -> bool:
     """Whether candidates find room and take no longer than the descent, or a sample to play on."""
-    local = points.on_host
+    local = points.on_the_host
     if local is None or count_candidates(local, k) * points.dimension > MOST_COORDINATES:
         return False
     size = sample_size(k)
