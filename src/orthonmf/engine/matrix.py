@@ -244,6 +244,19 @@ class Matrix:
         self.fold("multiply_directions", shared, rows=[products])
         return products
 
+    def nearest(self, directions: Array) -> tuple[Any, Any]:
+        """The direction (c, m) with the largest product of every row of Y, and that product (n,).
+
+        In float64. On the host only one block's products with all directions are held at a time.
+        """
+        if self.source.kernel.on_device:
+            products = self.products(directions)
+            return products.argmax(axis=1), products.max(axis=1)
+        labels, largest = self._room(np.int32), self._room()
+        shared = {"directions": self.weigh_columns(directions)}
+        self.fold(nearest_block, shared, rows=[labels, largest])
+        return labels, largest
+
     def sweep(
         self,
         directions: Array,
@@ -587,6 +600,13 @@ def scales_are_accurate(values: Array) -> bool:
 def count_stored(kernel: Kernel[Any], rows: csr_array) -> Array:
     """(m,) how many entries of every column of a block are stored."""
     return np.bincount(rows.indices, minlength=rows.shape[1])
+
+
+def nearest_block(kernel: Kernel[Any], rows: Any, directions: Array) -> tuple[Array, Array]:
+    """The direction with the largest product of every row (b,), and that product (b,)."""
+    products = kernel.multiply_directions(rows, directions)
+    labels = products.argmax(axis=1)
+    return labels, products[np.arange(len(labels)), labels]
 
 
 def draw_block(

@@ -133,6 +133,17 @@ class Points(ABC):
         """
 
     @abstractmethod
+    def nearest(
+        self, centers: Array, choose: Callable[[Array], list[int]]
+    ) -> tuple[list[int], Array, Array]:
+        """The nearest of some unit centers (c, m) to every normalized point.
+
+        ``choose`` says which take part, by the products of all with each other (c, c). Returns
+        these, which of them is nearest (N,), and the products with it (N,), in float64 as those of
+        `cosines_with`.
+        """
+
+    @abstractmethod
     def sweep_centers(self, centers: Array) -> CenterSweep:
         """Nearest center of every normalized point."""
 
@@ -226,6 +237,13 @@ class Samples(Points):
     def cosines_with(self, centers: Array) -> tuple[Array, Array]:
         products = self.matrix.products(centers)
         return divide(products, self.lengths[:, None]), square_lengths(centers)
+
+    def nearest(
+        self, centers: Array, choose: Callable[[Array], list[int]]
+    ) -> tuple[list[int], Array, Array]:
+        chosen = choose(centers @ centers.T)
+        labels, products = self.matrix.nearest(centers[chosen])
+        return chosen, labels, divide(products, self.lengths)
 
     def rough_cosines_with(self, unit: Array) -> Array:
         """Products (N, c) of all normalized points with unit vectors, as exact as the data."""
@@ -415,6 +433,14 @@ class StreamedColumns(Points):
     def cosines_with(self, centers: Array) -> tuple[Array, Array]:
         products, squares = self.matrix.column_products(centers, exact=True)
         return divide(products, self.lengths).T, squares
+
+    def nearest(
+        self, centers: Array, choose: Callable[[Array], list[int]]
+    ) -> tuple[list[int], Array, Array]:
+        products, _ = self.matrix.column_products(centers, exact=True)
+        chosen = choose(products @ centers.T)
+        products = products[chosen]
+        return chosen, products.argmax(axis=0), divide(products.max(axis=0), self.lengths)
 
     def sweep_centers(self, centers: Array) -> CenterSweep:
         products, squares = self.matrix.column_products(centers)

@@ -10,6 +10,7 @@ the expected ratio of the draws.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -20,10 +21,8 @@ from orthonmf.engine.sampling import draw
 from orthonmf.rounding import UNIT_ROUNDOFF
 from orthonmf.typing import Array
 
-# Points that are proposed at once are half as many as are drawn, or so many; their products with
-# all points are kept, up to so many.
-LEAST_AT_ONCE = 8
-MOST_PRODUCTS = 2**21
+# Points that are proposed at once are half as many as are drawn, or so many.
+LEAST_AT_ONCE = 16
 
 
 def plain(products: Array, squares: Array) -> Array:
@@ -66,24 +65,20 @@ def draw_by_law(
     """
     weights, n = points.weights, len(points.weights)
     least = distance_rounding(points.dimension) * float(weights.sum())
-    most_at_once = max(1, MOST_PRODUCTS // max(1, n))
     distances, labels = np.ones(n), np.zeros(n, dtype=np.intp)
     drawn: list[int] = []
     while len(drawn) < k:
         chances = weights * distances
         if not chances.sum() > (least if drawn else 0.0):
             break
-        wanted = min(max(LEAST_AT_ONCE, len(drawn) // 2), 2 * (k - len(drawn)), most_at_once)
+        wanted = min(max(LEAST_AT_ONCE, len(drawn) // 2), 2 * (k - len(drawn)))
         picks = draw(chances, wanted if drawn else 1, rng)
-        products, squares = points.cosines_with(points.at(picks))
-        between = distance(on_host(products[picks]), squares)
-        between[picks[:, None] == picks] = 0.0
-        taken = _take(between, on_host(distances[picks]), rng)[: k - len(drawn)]
-        new = products[:, taken]
+        before, most = on_host(distances[picks]), k - len(drawn)
+        choose = partial(_take, picks=picks, before=before, most=most, distance=distance, rng=rng)
         # The points are of length one, to rounding: the nearest has the largest product.
-        smallest = distance(new.max(axis=1)[:, None], np.ones(1))[:, 0]
+        taken, closest, cosines = points.nearest(points.at(picks), choose)
+        smallest = distance(cosines[:, None], np.ones(1))[:, 0]
         smallest[picks[taken]] = 0.0
-        closest = new.argmax(axis=1)
         if drawn:
             labels = np.where(smallest < distances, closest + len(drawn), labels)
             smallest = np.minimum(smallest, distances)
@@ -92,11 +87,21 @@ def draw_by_law(
     return Drawn(np.array(drawn, dtype=np.int64), labels, distances)
 
 
-def _take(between: Array, before: Array, rng: np.random.Generator) -> list[int]:
-    """Which of b proposals are taken, by distances between them and to what was drawn before."""
-    now, taken = before.copy(), []
+def _take(
+    cosines: Array,
+    picks: Array,
+    before: Array,
+    most: int,
+    distance: Distance,
+    rng: np.random.Generator,
+) -> list[int]:
+    """Which proposals are taken, by their products (c, c) and distances to what was drawn (c,)."""
+    between = distance(cosines, np.diag(cosines))
+    between[picks[:, None] == picks] = 0.0
+    taken: list[int] = []
+    now = before
     for number, chance in enumerate(rng.random(len(before))):
-        if chance * before[number] < now[number]:
+        if chance * before[number] < now[number] and len(taken) < most:
             taken.append(number)
             now = np.minimum(now, between[:, number])
     return taken
