@@ -15,7 +15,6 @@ from orthonmf.engine.loadings import Projection
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import express_by_profiles, measure_divergence
 from orthonmf.typing import Array
-from orthonmf.vectors import divide
 
 FROBENIUS, KULLBACK_LEIBLER = "frobenius", "kullback-leibler"
 
@@ -59,12 +58,12 @@ def _relative_squared_error(
 
 def group_lengths(labels: Array, scales: Array, k: int) -> Array:
     """(k,) lengths of the scales (n,) of every group, whatever their size."""
-    inside = labels >= 0
-    labels, scales = labels[inside], scales[inside].astype(np.float64)
-    largest = np.zeros(k)
-    np.maximum.at(largest, labels, scales)
-    shares = np.bincount(labels, np.square(divide(scales, largest[labels])), minlength=k)
-    return largest * np.sqrt(shares)
+    places, scales = labels + 1, scales.astype(np.float64)  # who has no group comes first
+    largest = np.zeros(k + 1)
+    np.maximum.at(largest, places, scales)
+    shares = scales / np.where(largest > 0, largest, 1.0)[places]
+    np.square(shares, out=shares)
+    return (largest * np.sqrt(np.bincount(places, shares, minlength=k + 1)))[1:]
 
 
 def group_sums(labels: Array, scales: Array, k: int) -> Array:
