@@ -8,6 +8,7 @@ and so is anything that grows: the exit code is 1 then.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import faulthandler
 import gc
 import logging
@@ -66,8 +67,15 @@ class Soak:
         self.done[kind.__name__] += 1
 
     def sample(self) -> None:
-        """Note what this process holds when nothing is at work."""
+        """Note what this process holds when nothing is at work.
+
+        The C library keeps memory that is free again for the next array, more of it after every
+        large one, and is asked to give it back first where it can be.
+        """
         gc.collect()
+        give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if give_back is not None:
+            give_back(0)
         process = psutil.Process()
         values = (
             process.memory_full_info().uss / 1e6, process.num_fds(), process.num_threads(),
