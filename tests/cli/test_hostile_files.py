@@ -56,6 +56,7 @@ FILES = {
     "index-0.mtx": (MTX + "2 2 1\n0 1 3.0\n", "line 3: "),
     "index-9.mtx": (MTX + "% why\n2 2 1\n9 1 3.0\n", "line 4: "),
     "short.mtx": (MTX + "9 9 9\n" + "1 1 1\n" * 8, "9 entries were declared, 8 are there"),
+    "more.mtx": (MTX + "3 3 1\n\n1 1 1\n\n2 2 2\n", "line 6: 1 entries were declared, here is"),
     "exponent.mtx": (MTX + "3 3 2\n1 1 1\n2 2 5E", "line 4: '2 2 5E' is no entry"),
     "fraction.mtx": (MTX + "3 3 1\n1 1.0 1\n", "line 3: '1 1.0 1' is no entry"),
     "half.mtx": (MTX.replace("real", "integer") + "3 3 1\n1 1 1.5\n", "'1 1 1.5' is no entry"),

@@ -88,10 +88,15 @@ def _read_entries(blocks: Blocks, header: _Header, request: Request) -> dict[str
     }
     start = 0
     for number, block in blocks:
-        rows = _read_block(block, number, header.n_entries - start, header, request)
+        rows = _read_block(block, number, header, request)
+        stop = start + len(rows)
+        if stop > header.n_entries:
+            filled = [at for at, line in enumerate(block, number) if line.strip()]
+            more = f"{header.n_entries:,} entries were declared, here is more"
+            raise request.error(more, filled[header.n_entries - start])
         for name, values in entries.items():
-            values[start : start + len(rows)] = rows[name] - (name != "value")
-        start += len(rows)
+            values[start:stop] = rows[name] - (name != "value")
+        start = stop
     if start < header.n_entries:
         raise request.error(
             f"it ends early: {header.n_entries:,} entries were declared, {start:,} are there"
@@ -99,12 +104,10 @@ def _read_entries(blocks: Blocks, header: _Header, request: Request) -> dict[str
     return entries
 
 
-def _read_block(
-    block: list[str], number: int, left: int, header: _Header, request: Request
-) -> Array:
-    """The entries of some lines, all usable and no more than are left, as a structured array."""
+def _read_block(block: list[str], number: int, header: _Header, request: Request) -> Array:
+    """The entries of some lines, all usable, as a structured array."""
     try:
-        return _parse(block, left, header, request)
+        return _parse(block, header, request)
     except ValueError as error:
         if len(block) == 1:
             names, (n, m) = ", ".join(name for name, _ in header.columns), header.shape
@@ -112,16 +115,14 @@ def _read_block(
                 f"{block[0].strip()[:60]!r} is no entry, which has here: {names}, counted from 1, "
                 f"of a {n} x {m} matrix of {header.type} numbers that are finite and not negative"
             )
-            more = f"{header.n_entries:,} entries were declared, here is more"
-            raise request.error(why if left else more, number) from error
+            raise request.error(why, number) from error
     half = len(block) // 2  # the first half that fails has the line that is to blame
-    first = _read_block(block[:half], number, left, header, request)
-    rest = _read_block(block[half:], number + half, left - len(first), header, request)
-    return np.concatenate([first, rest])
+    halves = (block[:half], number), (block[half:], number + half)
+    return np.concatenate([_read_block(*lines, header, request) for lines in halves])
 
 
-def _parse(lines: list[str], left: int, header: _Header, request: Request) -> Array:
-    """The entries of some lines; a ValueError where one cannot be used, or there are more."""
+def _parse(lines: list[str], header: _Header, request: Request) -> Array:
+    """The entries of some lines; a ValueError where one cannot be used."""
     if not any(map(str.strip, lines)):
         return np.empty(0, header.columns)
     with warnings.catch_warnings():
@@ -130,7 +131,7 @@ def _parse(lines: list[str], left: int, header: _Header, request: Request) -> Ar
             entries = np.loadtxt(lines, dtype=header.columns, comments=None, ndmin=1)
         except (OverflowError, UserWarning, DeprecationWarning) as error:
             raise ValueError(str(error)) from error
-    usable = np.full(len(entries), len(entries) <= left)
+    usable = np.ones(len(entries), dtype=bool)
     if header.layout == "coordinate":
         for name, size in zip(("row", "column"), header.shape, strict=True):
             usable &= (entries[name] >= 1) & (entries[name] <= size)

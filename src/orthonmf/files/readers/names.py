@@ -10,13 +10,9 @@ from pathlib import Path
 from orthonmf.files.readers.opening import DAMAGED_TEXT, open_text, readable
 from orthonmf.files.readers.request import FileError
 
-Names = tuple[str, ...]
 LONGEST_LIST = 2**28
-
-
 # What a spreadsheet takes for a formula, behind the quotes that we put before such names.
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
-
 TENX_MATRIX = re.compile(r"matrix\.mtx(\.gz)?$")
 
 
@@ -45,7 +41,7 @@ def _is_number(name: str) -> bool:
 
 def read_names(
     path: str | os.PathLike[str], expected: int, what: str, *, may_be_empty: bool = False
-) -> Names:
+) -> tuple[str, ...]:
     """One name per line; as many as there are rows or columns. The last ones may be empty."""
     names = tuple(read_lines(Path(path), expected if may_be_empty else 0))
     if len(names) != expected:
@@ -77,7 +73,7 @@ def tenx_matrix(folder: Path) -> Path | None:
     return matrices[0] if matrices else None
 
 
-def tenx_neighbors(path: Path) -> tuple[Names, Names] | None:
+def tenx_neighbors(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """Barcodes and features next to ``[PREFIX]matrix.mtx[.gz]``; None if they are not there."""
     name = path.name.removesuffix(".gz")
     if not name.endswith("matrix.mtx"):
@@ -96,7 +92,7 @@ def _first_there(folder: Path, prefix: str, names: tuple[str, ...]) -> Path | No
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _gene_names(fields: list[list[str]]) -> Names:
+def _gene_names(fields: list[list[str]]) -> tuple[str, ...]:
     """The symbol of every gene, with its identifier where the symbol alone is not unique."""
     symbols = [cells[1] if len(cells) > 1 else cells[0] for cells in fields]
     counts = Counter(symbols)

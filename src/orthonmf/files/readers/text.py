@@ -64,34 +64,31 @@ def read_table(lines: Iterator[str], request: Request, delimiter: str | None) ->
     if not records:
         raise request.error("the file is empty")
     n_titles = _count_titles(records) if request.header is None else 0
-    layout, first = _lay_out(records[n_titles:], delimiter, request)
-    notes = [DECIMAL_COMMAS] if layout.decimal == "," else []
+    table, first = _lay_out(records[n_titles:], delimiter, request)
+    notes = [DECIMAL_COMMAS] if table.decimal == "," else []
     if n_titles:
         notes.append(f"left out above the table: {' '.join(records[0][1]).strip()[:60]!r}")
     names: list[str] = []
     parts: list[Array] = []
     n_cells = 0
     for number, block in chain([(first, ahead[first - 1 :])], blocks):
-        names_of_rows, values = _read_block(number, block, layout, request)
+        names_of_rows, values = table.read_block(number, block)
         names += names_of_rows
         parts.append(values)
         n_cells += values.size
         request.check_size(16 * n_cells, "the table so far")
     X = np.ascontiguousarray(np.concatenate(parts))
-    if not layout.has_index and _lists_entries(X):
+    if not table.has_index and _lists_entries(X):
         notes.append(LONG_TABLE)
-    row_names = tuple(names) if layout.has_index else None
-    return request.matrix(X, row_names, layout.names, notes=tuple(notes), chosen=True)
+    row_names = tuple(names) if table.has_index else None
+    return request.matrix(X, row_names, table.names, notes=tuple(notes), chosen=True)
 
 
 def split_lines(
-    lines: Iterable[str], number: int, delimiter: str, request: Request | None = None
+    lines: Iterable[str], number: int, delimiter: str, request: Request
 ) -> Iterator[Line]:
-    """Lines split into cells, each with the number of its first line; empty ones are left out.
-
-    With a request quotes must be in order.
-    """
-    reader = csv.reader(lines, delimiter=delimiter, strict=request is not None)
+    """Lines split into cells, each with the number of its first line; empty ones are left out."""
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     begins = number
     try:
         for cells in reader:
@@ -99,8 +96,6 @@ def split_lines(
                 yield begins, cells
             begins = number + reader.line_num
     except csv.Error as error:
-        if request is None:
-            raise
         raise request.error(f"it cannot be split into cells: {error}", begins) from error
 
 
@@ -109,7 +104,9 @@ def find_delimiter(lines: Sequence[str]) -> str:
     ahead = list(islice((line for line in lines if line.strip()), LOOK_AHEAD))
 
     def fitness(delimiter: str) -> tuple[bool, float, float, int]:
-        split = [cells for _, cells in split_lines(ahead, 1, delimiter)]
+        split = [
+            cells for cells in csv.reader(ahead, delimiter=delimiter) if any(map(str.strip, cells))
+        ]
         width, agreeing = Counter(map(len, split)).most_common(1)[0] if split else (1, 0)
         cells = [cell.strip() for line in split for cell in line[:CELLS_LOOKED_AT]]
         values = sum(map(looks_like_number, cells))
@@ -137,7 +134,7 @@ def looks_like_number(cell: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class _Table:
     """How the lines of a table are made: cells, which of them are numbers, and their names."""
 
     delimiter: str
@@ -148,10 +145,85 @@ class _Layout:
     names: Names  # of these
     labels: list[str]  # of all cells, as --columns and --drop call them
     words: list[int]  # places of cells that hold words in all lines looked at
+    request: Request
+
+    def read_block(self, number: int, lines: list[str]) -> tuple[list[str], Array]:
+        """Names of rows and (rows, columns) numbers, all of them finite and not negative."""
+        try:
+            return self._parse(lines)
+        except ValueError:
+            names, values = [], []
+        for line, cells in split_lines(lines, number, self.delimiter, self.request):
+            if len(cells) != self.width:
+                raise self.request.error(
+                    f"it has {len(cells)} cells, the lines above {self.width}", line
+                )
+            values.append([self._read_cell(cells, place, line) for place in self.places])
+            names.append(unshield(cells[0].strip()))
+        return names, np.array(values, dtype=np.float64).reshape(-1, len(self.places))
+
+    def _parse(self, lines: list[str]) -> tuple[list[str], Array]:
+        """The same by NumPy; a ValueError where something must be looked at cell by cell."""
+        if self.decimal != "." or not any(map(str.strip, lines)):
+            raise ValueError("nothing that NumPy reads")
+        wanted = set(self.places)
+        cells = np.loadtxt(
+            lines,
+            dtype=[(str(place), "f8" if place in wanted else "O") for place in range(self.width)],
+            delimiter=self.delimiter,
+            quotechar='"',
+            comments=None,
+            ndmin=1,
+        )
+        values = np.column_stack([cells[str(place)] for place in self.places])
+        if self.request.find_unusable(values).any():
+            raise ValueError("it holds what is no amount")
+        return [unshield(name.strip()) for name in cells["0"]] if self.has_index else [], values
+
+    def _read_cell(self, cells: list[str], place: int, line: int) -> float:
+        text = cells[place].strip()
+        if self.request.allow_missing and text.lower() in MISSING:
+            return math.nan
+        value = as_number(text, self.decimal)
+        if value is not None and 0 <= value < math.inf:
+            return value
+        name = f" ({self.labels[place][:40]!r})" if self.names is not None else ""
+        where = f"column {place + 1}{name}"
+        if text.lower() in MISSING:
+            what = f"{text!r} is" if text else "the cell is empty, which is"
+            remedy = "" if self.request.allow_missing is None else "--missing leaves such cells out"
+            raise self.request.error(f"{where}: {what} no number", line, remedy)
+        if value is not None:
+            raise self.request.error(f"{where}: {text} must be finite and not negative", line)
+        remedy = "; ".join(self._advise(text, place))
+        raise self.request.error(f"{where}: {text[:40]!r} is no number", line, remedy)
+
+    def _advise(self, text: str, place: int) -> Iterator[str]:
+        """What may be done about a cell that is no number: write it otherwise, or drop columns."""
+        if "\0" in text:
+            yield "this is no text, or one in UTF-16: save it as 'CSV UTF-8'"
+        elif looks_like_number(text.replace("_", "")):
+            yield PLAIN_NUMBERS
+        elif self.width == 1 and all(map(looks_like_number, text.split())):
+            yield "there is one column: put commas, semicolons or tabs between cells"
+        elif self.width > 1:
+            if place in self.words and len(text.split()) >= WORDS_OF_A_TEXT:
+                yield "texts become numbers with sklearn.feature_extraction.text.TfidfVectorizer"
+            words = self.words if place in self.words else [place]
+            if len(words) < self.width - self.has_index:
+                listed = [self.labels[word] for word in words]
+                what = "columns of words" if place in self.words else "the column"
+                named = not any("," in label or not label for label in listed)
+                yield f"{_option('--drop', listed) if named else '--drop'} leaves {what} out"
+            if words == [1] and self.has_index:
+                chosen = [label or "0" for label in self.labels[:3]]
+                columns = f" {_option('--columns', chosen)}" if self.width > 3 else ""
+                line = "a row and a column" if self.width == 2 else "a row, a column and a value"
+                yield f"if every line is {line}, --format edges{columns} reads it"
 
 
-def _lay_out(records: list[Line], delimiter: str, request: Request) -> tuple[_Layout, int]:
-    """The layout, and the number of the first line below the header."""
+def _lay_out(records: list[Line], delimiter: str, request: Request) -> tuple[_Table, int]:
+    """How the lines are made, and the number of the first one below the header."""
     body = records[:LOOK_AHEAD]
     has_header = _has_header(body) if request.header is None else request.header
     header = body.pop(0) if has_header else None
@@ -173,7 +245,7 @@ def _lay_out(records: list[Line], delimiter: str, request: Request) -> tuple[_La
     chosen = request.choose(names, width - first)
     if chosen is None:
         chosen = list(range(width - first))
-    layout = _Layout(
+    table = _Table(
         delimiter=delimiter,
         decimal=_find_decimal(records),
         width=width,
@@ -182,8 +254,9 @@ def _lay_out(records: list[Line], delimiter: str, request: Request) -> tuple[_La
         names=None if names is None else tuple(names[number] for number in chosen),
         labels=labels,
         words=words,
+        request=request,
     )
-    return layout, body[0][0]
+    return table, body[0][0]
 
 
 def _find_decimal(records: list[Line]) -> str:
@@ -258,84 +331,6 @@ def _column_names(header: Line | None, width: int, has_index: bool, request: Req
             header[0],
         )
     return tuple(names)
-
-
-def _read_block(
-    number: int, lines: list[str], layout: _Layout, request: Request
-) -> tuple[list[str], Array]:
-    """Names of rows and (rows, columns) numbers, all of them finite and not negative."""
-    try:
-        return _parse(lines, layout, request)
-    except ValueError:
-        names, values = [], []
-    for line, cells in split_lines(lines, number, layout.delimiter, request):
-        if len(cells) != layout.width:
-            raise request.error(f"it has {len(cells)} cells, the lines above {layout.width}", line)
-        values.append([_read_cell(cells, place, line, layout, request) for place in layout.places])
-        names.append(unshield(cells[0].strip()))
-    return names, np.array(values, dtype=np.float64).reshape(-1, len(layout.places))
-
-
-def _parse(lines: list[str], layout: _Layout, request: Request) -> tuple[list[str], Array]:
-    """The same by NumPy; a ValueError where something must be looked at cell by cell."""
-    if layout.decimal != "." or not any(map(str.strip, lines)):
-        raise ValueError("nothing that NumPy reads")
-    wanted = set(layout.places)
-    cells = np.loadtxt(
-        lines,
-        dtype=[(str(place), "f8" if place in wanted else "O") for place in range(layout.width)],
-        delimiter=layout.delimiter,
-        quotechar='"',
-        comments=None,
-        ndmin=1,
-    )
-    values = np.column_stack([cells[str(place)] for place in layout.places])
-    if request.find_unusable(values).any():
-        raise ValueError("it holds what is no amount")
-    return [unshield(name.strip()) for name in cells["0"]] if layout.has_index else [], values
-
-
-def _read_cell(cells: list[str], place: int, line: int, layout: _Layout, request: Request) -> float:
-    text = cells[place].strip()
-    if request.allow_missing and text.lower() in MISSING:
-        return math.nan
-    value = as_number(text, layout.decimal)
-    if value is not None and 0 <= value < math.inf:
-        return value
-    name = f" ({layout.labels[place][:40]!r})" if layout.names is not None else ""
-    where = f"column {place + 1}{name}"
-    if text.lower() in MISSING:
-        what = f"{text!r} is" if text else "the cell is empty, which is"
-        remedy = "" if request.allow_missing is None else "--missing leaves such cells out"
-        raise request.error(f"{where}: {what} no number", line, remedy)
-    if value is not None:
-        raise request.error(f"{where}: {text} must be finite and not negative", line)
-    remedy = "; ".join(_advise(text, place, layout))
-    raise request.error(f"{where}: {text[:40]!r} is no number", line, remedy)
-
-
-def _advise(text: str, place: int, layout: _Layout) -> Iterator[str]:
-    """What may be done about a cell that is no number: write it otherwise, or leave columns out."""
-    if "\0" in text:
-        yield "this is no text, or one in UTF-16: save it as 'CSV UTF-8'"
-    elif looks_like_number(text.replace("_", "")):
-        yield PLAIN_NUMBERS
-    elif layout.width == 1 and all(map(looks_like_number, text.split())):
-        yield "there is one column: put commas, semicolons or tabs between cells"
-    elif layout.width > 1:
-        if place in layout.words and len(text.split()) >= WORDS_OF_A_TEXT:
-            yield "texts become numbers with sklearn.feature_extraction.text.TfidfVectorizer"
-        words = layout.words if place in layout.words else [place]
-        if len(words) < layout.width - layout.has_index:
-            listed = [layout.labels[word] for word in words]
-            what = "columns of words" if place in layout.words else "the column"
-            named = not any("," in label or not label for label in listed)
-            yield f"{_option('--drop', listed) if named else '--drop'} leaves {what} out"
-        if words == [1] and layout.has_index:
-            chosen = [label or "0" for label in layout.labels[:3]]
-            columns = f" {_option('--columns', chosen)}" if layout.width > 3 else ""
-            line = "a row and a column" if layout.width == 2 else "a row, a column and a value"
-            yield f"if every line is {line}, --format edges{columns} reads it"
 
 
 def _option(name: str, values: list[str]) -> str:
