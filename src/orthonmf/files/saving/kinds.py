@@ -126,8 +126,11 @@ def _unpack_factorization(content: Content) -> Factorization:
         asked = values["n_components"]
         n_groups = asked[1] if isinstance(asked, tuple) else k
         feature_labels, feature_scales = _check_labels(content, "feature_", m, n_groups)
-        given = (components, feature_labels, feature_scales)
-        fits = _fit_groups(*given, loss) if isinstance(asked, tuple) else _fit_columns(*given)
+        if isinstance(asked, tuple):
+            fits = _fit_groups(components, feature_labels, feature_scales, loss)
+        else:
+            blocks = one_per_row(feature_labels, feature_scales, k)
+            fits = np.array_equal(components, blocks.T.toarray())
         if not fits:
             raise content.wrong(
                 "feature_labels, feature_scales and components contradict each other"
@@ -189,13 +192,6 @@ def _check_labels(content: Content, prefix: str, size: int | None, k: int) -> tu
     if np.any((labels < 0) != (scales == 0)):
         raise content.wrong(f"{prefix}labels and {prefix}scales contradict each other")
     return labels, scales
-
-
-def _fit_columns(components: Array, labels: Array, scales: Array) -> bool:
-    """Whether every column has one entry at most, where and as large as it is said."""
-    used = np.flatnonzero(labels >= 0)
-    alone = np.count_nonzero(components, axis=0) == (labels >= 0)
-    return bool(alone.all()) and np.array_equal(components[labels[used], used], scales[used])
 
 
 def _fit_groups(components: Array, labels: Array, scales: Array, loss: Loss) -> bool:
