@@ -40,8 +40,9 @@ def transform(
     """
     path = model / MODEL if model.is_dir() else model
     fitted = read_model(path, reading.max_bytes)
+    stream = fitted.preparation is None  # rows that are prepared are read whole
     with (
-        read_data(file, reading, quiet=quiet, stream=True) as data,
+        read_data(file, reading, quiet=quiet, stream=stream) as data,
         progress(f"expressing {Path(file).name}", quiet),
     ):
         # Columns that are named otherwise may stand in another order.
@@ -68,8 +69,7 @@ def transform(
 
 def _transform(data: NamedMatrix, fitted: Factorization, missing: float | None) -> Story:
     if fitted.preparation is not None:
-        X = data.X if hasattr(data.X, "tocsr") else np.asarray(data.X[:])
-        data = replace(data, X=fitted.preparation.apply(X))
+        data = replace(data, X=fitted.preparation.apply(data.X))
     matrix = as_matrix(data.X, feature_weight=fitted.feature_weight, missing_values=missing)
     projected = LOSSES[fitted.beta_loss].express(matrix, fitted.components, fitted.orthogonal)
     result = replace(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from orthonmf.annotation import component_of_features
 from orthonmf.certifying import projection_of
 from orthonmf.engine.losses import KULLBACK_LEIBLER
 from orthonmf.engine.matrix import Matrix
@@ -71,7 +72,7 @@ def find(
         squares = matrix.row_squares
         captured, energies = _capture(matrix, result)
     total = squares.sum()
-    column_labels, column_weights = _assign_columns(result, energies)
+    column_labels, column_weights = _assign_columns(result)
     return Findings(
         matrix=matrix,
         row_labels=row_labels,
@@ -127,14 +128,11 @@ def _keep(
     return information, np.maximum(kept, 0.0), np.maximum(energies, 0.0)
 
 
-def _assign_columns(result: Factorization, energies: Array) -> tuple[Array, Array]:
+def _assign_columns(result: Factorization) -> tuple[Array, Array]:
+    """The component or group of every column, and its weight or scale there."""
     if result.feature_labels is not None and result.feature_scales is not None:
         return result.feature_labels, result.feature_scales
-    # A column belongs to the component through which most of it is captured.
-    captured = result.components.T * np.sqrt(energies)
-    if not captured.shape[1]:
-        return np.full(len(captured), -1), np.zeros(len(captured))
-    labels = np.where(captured.any(axis=1), captured.argmax(axis=1), -1)
+    labels = component_of_features(result)
     return labels, _entries_at(labels, result.components.T)
 
 

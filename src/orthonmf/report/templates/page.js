@@ -126,15 +126,15 @@
 
   function matches(text) {
     const wanted = text.toLowerCase();
-    const found = [];
+    const named = [];
     ["rows", "columns"].forEach((side) => {
       const names = data.names[side];
       names.name.forEach((name, i) => {
         const place = name.toLowerCase().indexOf(wanted);
-        if (place >= 0) found.push({ side, i, name, rank: name.toLowerCase() === wanted ? -1 : place });
+        if (place >= 0) named.push({ side, i, name, rank: name.toLowerCase() === wanted ? -1 : place });
       });
     });
-    return found.sort((a, b) => a.rank - b.rank || a.name.length - b.name.length);
+    return named.sort((a, b) => a.rank - b.rank || a.name.length - b.name.length);
   }
 
   function mark(side, i) {
@@ -170,10 +170,10 @@
 
   input.addEventListener("input", () => {
     const text = input.value.trim();
-    const found = text ? matches(text) : [];
-    hits.replaceChildren(...found.slice(0, MOST_HITS).map(hitElement));
-    const more = found.length > MOST_HITS ? `, the first ${MOST_HITS} shown` : "";
-    count.textContent = text ? `${found.length} found${more}` : "";
+    const named = text ? matches(text) : [];
+    hits.replaceChildren(...named.slice(0, MOST_HITS).map(hitElement));
+    const more = named.length > MOST_HITS ? `, the first ${MOST_HITS} shown` : "";
+    count.textContent = text ? `${named.length} found${more}` : "";
   });
 
   /* Names to take along: the clipboard where the browser allows it, else a selection. */
