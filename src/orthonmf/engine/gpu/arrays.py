@@ -11,26 +11,70 @@ cumulated sums of floating point numbers (`find_places` cumulates totals of slab
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from orthonmf.engine.gpu.functions import (
-    DTYPES,
-    OF_TORCH,
-    fetch,
-    ldexp,
-    sum_by_label,
-    told_when_full,
-)
 from orthonmf.engine.placement import OnDevice
+from orthonmf.engine.segments import slices
+from orthonmf.errors import TooLargeError
 from orthonmf.typing import Array
 
 # Entries whose totals are cumulated on the host.
 SLAB = 512
+# Entries that are spread over labels at once.
+SPREAD_ENTRIES = 2**25
+# Smaller copies are not worth page-locked memory.
+WORTH_LOCKING = 2**16
+
+DTYPES: dict[np.dtype, Any] = {
+    np.dtype(np.float32): torch.float32,
+    np.dtype(np.float64): torch.float64,
+    np.dtype(np.int32): torch.int32,
+    np.dtype(np.int64): torch.int64,
+    np.dtype(np.uint8): torch.uint8,
+    np.dtype(np.bool_): torch.bool,
+}
+OF_TORCH: dict[Any, np.dtype] = {theirs: ours for ours, theirs in DTYPES.items()}
+
+
+@contextmanager
+def told_when_full() -> Iterator[None]:
+    """Say in words of our own that a device has no room left."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise TooLargeError(
+            f"the device has no room for this fit: {str(error).splitlines()[0]} Free memory there, "
+            "or stream X from the host with orthonmf.stream_to_device(X.cpu())"
+        ) from error
+
+
+def fetch(tensor: Any) -> Array:
+    """A copy of a tensor on the host, through page-locked memory where it is large."""
+    if tensor.device.type != "cuda":
+        return np.array(tensor.numpy())
+    if tensor.numel() < WORTH_LOCKING:
+        return np.asarray(tensor.cpu().numpy())
+    room = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+    room.copy_(tensor, non_blocking=True)
+    torch.cuda.current_stream(tensor.device).synchronize()
+    return np.asarray(room.numpy())
+
+
+def ldexp(values: Any, powers: Any) -> Any:
+    """``values * 2**powers`` in two steps, so that no power leaves the range of float64."""
+    half = torch.div(powers, 2, rounding_mode="floor")
+    wide = values.double()
+    for part in (half, powers - half):
+        wide = wide * torch.exp2(part.double())
+    return wide.to(values.dtype)
+
+
 # Functions that have the same name, and do the same, in NumPy and in torch.
 ALIKE = (
     "add subtract multiply divide negative absolute square sqrt matmul minimum maximum isfinite "
@@ -270,10 +314,16 @@ def _where(condition: Any, *choices: Any) -> Any:
 
 
 def _bincount(labels: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """Sums of weights over the entries of each label, in a fixed order."""
     if weights is None or not minlength:
         return NotImplemented
     device = _device_of(labels, weights)
-    return fetch(sum_by_label(as_tensor(labels, device), as_tensor(weights, device), minlength))
+    numbers, values = as_tensor(labels, device), as_tensor(weights, device)
+    sums = torch.zeros(minlength, dtype=torch.float64, device=device)
+    everyone = torch.arange(minlength, dtype=numbers.dtype, device=device)
+    for some in slices(len(numbers), SPREAD_ENTRIES // minlength):
+        sums += values[some].double() @ (numbers[some, None] == everyone).double()
+    return fetch(sums)
 
 
 def _array_equal(values: Any, other: Any) -> bool:

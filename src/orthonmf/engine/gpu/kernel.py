@@ -18,8 +18,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from orthonmf.engine.gpu.arrays import DeviceArray, as_tensor
-from orthonmf.engine.gpu.functions import DTYPES, fetch, ldexp, told_when_full
+from orthonmf.engine.gpu.arrays import (
+    DTYPES,
+    DeviceArray,
+    as_tensor,
+    fetch,
+    ldexp,
+    told_when_full,
+)
 from orthonmf.engine.kernels.interface import BlockLook, BlockSweep, Kernel
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.segments import slices
@@ -82,8 +88,6 @@ class TensorKernel(Kernel[Any]):
 
     def _tensor(self, values: Any, dtype: Any = None) -> Any:
         """A tensor on the device; None stays None."""
-        if isinstance(values, torch.Tensor):
-            return values if dtype is None else values.to(dtype)
         return None if values is None else as_tensor(values, self._device, dtype)
 
     def _weigh(self, wide: Any, row_weights: Any, some: slice) -> Any:

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.engine.gpu.arrays import as_tensor
-from orthonmf.engine.gpu.functions import DTYPES, OF_TORCH, fetch
+from orthonmf.engine.gpu.arrays import DTYPES, OF_TORCH, as_tensor, fetch
 from orthonmf.engine.gpu.kernel import TensorKernel
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.sources import ArraySource, Source, block_rows, working_dtype

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from orthonmf.engine.executors import Threads, Work, available_cores
-from orthonmf.engine.gpu.functions import DTYPES
+from orthonmf.engine.gpu.arrays import DTYPES
 from orthonmf.engine.gpu.source import device_boundaries, kernel_on
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.segments import slices
