@@ -1,6 +1,8 @@
 """Where the rows lie: a source hands out blocks of rows and owns their boundaries.
 
-Every block reaches a kernel C-ordered (or as CSR), in float32 or float64, in native byte order.
+Blocks come in a form that the kernel of the source decodes: of the sources here C-ordered
+(or as CSR), in float32 or float64, in native byte order.
+
 Boundaries follow from the shape, the item size and, for sparse data, the number of entries: never
 from the number of threads or a memory budget. That is what makes results equal bit for bit
 whoever works on the blocks.
@@ -52,7 +54,7 @@ class Source(ABC):
 
     @abstractmethod
     def block(self, index: int) -> Any:
-        """Rows of one block, C-ordered or CSR or on a device, in the working dtype."""
+        """Rows of one block, in the form that the kernel decodes (`Kernel.scale`)."""
 
     @abstractmethod
     def take(self, rows: Array | slice) -> Array | csr_array:

@@ -208,12 +208,12 @@ class Kernel(ABC, Generic[RowsT]):
         Returns the products (k, m), and the squared lengths (k,) of the combinations, both in
         float64; they are computed in float64 if ``exact``, else in the rows' dtype.
         """
-        held: Any = rows  # an array or CSR array: a device has products of its own
+        block: Any = rows  # an array or CSR array: a device has products of its own
         if exact:
-            held = held.astype(np.float64, copy=False)
-        combined = held @ np.ascontiguousarray(combinations.T, dtype=held.dtype)
+            block = block.astype(np.float64, copy=False)
+        combined = block @ np.ascontiguousarray(combinations.T, dtype=block.dtype)
         weighted = combined if row_weights is None else combined * row_weights[:, None]
-        products = (held.T @ weighted.astype(held.dtype, copy=False)).T
+        products = (block.T @ weighted.astype(block.dtype, copy=False)).T
         squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
         return products.astype(np.float64, copy=False), squares
 
