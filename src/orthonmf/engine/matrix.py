@@ -99,16 +99,6 @@ class Matrix:
         self.executor.fold(self.source, work, absorb or keep)
         return [on_host(whole) for whole in added]
 
-    def add_up(
-        self,
-        operation: Operation | Callable[..., Any],
-        shape: tuple[int, ...],
-        shared: dict[str, Any],
-        by_row: dict[str, Any] | None = None,
-    ) -> Array:
-        """The sum over all blocks of what an operation gives for each."""
-        return self.fold(operation, shared, by_row, sums=[shape])[0]
-
     def _room(self, dtype: Any = np.float64) -> Any:
         """Zeros (n,) where the rows lie."""
         return self.source.kernel.room(self.shape[:1], dtype)
@@ -138,7 +128,7 @@ class Matrix:
         """(m,) squared lengths of the columns of Y: a read, the first time, if not yet known."""
         if self._column_squares is None:
             by_row = {"row_weights": self.row_weights}
-            summed = self.add_up("square_columns", (self.shape[1],), {}, by_row)
+            (summed,) = self.fold("square_columns", {}, by_row, sums=[self.shape[1:]])
             self._column_squares = summed * np.square(self.weigh_columns(np.ones(len(summed))))
         return self._column_squares
 
@@ -247,11 +237,8 @@ class Matrix:
     def nearest(self, directions: Array) -> tuple[Any, Any]:
         """The direction (c, m) with the largest product of every row of Y, and that product (n,).
 
-        In float64. On the host only one block's products with all directions are held at a time.
+        In float64. Only one block's products with all directions are held at a time.
         """
-        if self.source.kernel.on_device:
-            products = self.products(directions)
-            return products.argmax(axis=1), products.max(axis=1)
         labels, largest = self._room(np.int32), self._room()
         shared = {"directions": self.weigh_columns(directions)}
         self.fold(nearest_block, shared, rows=[labels, largest])
@@ -339,7 +326,8 @@ class Matrix:
             "labels": np.where(inside, labels, 0),
             "coefficients": np.where(inside, coefficients, 0.0),
         }
-        return self.weigh_columns(self.add_up("sum_rows", (k, self.shape[1]), {"k": k}, by_row))
+        (sums,) = self.fold("sum_rows", {"k": k}, by_row, sums=[(k, self.shape[1])])
+        return self.weigh_columns(sums)
 
     def column_products(self, combinations: Array, exact: bool = False) -> tuple[Array, Array]:
         """Combine the columns of Y and multiply every column with each combination, in one read.
@@ -387,7 +375,8 @@ class Matrix:
     def gram(self) -> Array:
         """The Gram matrix of the columns of Y, (m, m)."""
         rows, columns = self._scales()
-        return self.add_up("gram", 2 * self.shape[1:], columns, rows)
+        (gram,) = self.fold("gram", columns, rows, sums=[2 * self.shape[1:]])
+        return gram
 
     def row_gram(self) -> Array:
         """The Gram matrix (n, n) of the rows of Y, for few rows."""
@@ -396,7 +385,8 @@ class Matrix:
     @cached_property
     def stored_by_column(self) -> Array:
         """(m,) how many entries of every column are stored, where rows are sparse."""
-        return self.add_up(count_stored, (self.shape[1],), {})
+        (counts,) = self.fold(count_stored, sums=[self.shape[1:]])
+        return counts
 
     def list_entries(self) -> Iterator[tuple[Array, Array, Array]]:
         """Rows, columns and values of all entries of X but zeros, as they are, some at a time."""
@@ -605,8 +595,7 @@ def count_stored(kernel: Kernel[Any], rows: csr_array) -> Array:
 def nearest_block(kernel: Kernel[Any], rows: Any, directions: Array) -> tuple[Array, Array]:
     """The direction with the largest product of every row (b,), and that product (b,)."""
     products = kernel.multiply_directions(rows, directions)
-    labels = products.argmax(axis=1)
-    return labels, products[np.arange(len(labels)), labels]
+    return products.argmax(axis=1), products.max(axis=1)
 
 
 def draw_block(

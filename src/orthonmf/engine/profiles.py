@@ -86,7 +86,8 @@ def pool_rows(matrix: Matrix, labels: Array, k: int) -> Array:
     """Weighted sums (k, m) of the rows of every label (n,); label -1 takes part in none."""
     row_weights, column_weights = entry_weights(matrix)
     by_row = {"labels": labels, "row_weights": row_weights}
-    return matrix.add_up(pool_block, (k, matrix.shape[1]), {"k": k}, by_row) * column_weights
+    (pooled,) = matrix.fold(pool_block, {"k": k}, by_row, sums=[(k, matrix.shape[1])])
+    return pooled * column_weights
 
 
 def pool_block(kernel: Kernel[Any], rows: Any, k: int, labels: Array, row_weights: Array) -> Array:

@@ -196,8 +196,8 @@ def column_scores(matrix: Matrix, logs: Array) -> Array:
     """(k, m) sums over the rows of entries times logarithms (k, n), in one read."""
     row_weights, column_weights = entry_weights(matrix)
     by_row = {"logs": row_weights[:, None] * logs.T}
-    shape = (len(logs), matrix.shape[1])
-    return matrix.add_up(score_block, shape, {}, by_row) * column_weights
+    (scores,) = matrix.fold(score_block, {}, by_row, sums=[(len(logs), matrix.shape[1])])
+    return scores * column_weights
 
 
 def score_block(kernel: Kernel[Any], rows: Any, logs: Array) -> Array:
