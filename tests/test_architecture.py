@@ -33,7 +33,7 @@ LEVELS = [
     {"files.readers"},
     {"correlation_clustering"},
     {"onmf", "cautions"},
-    {"factorization", "certifying", "certifying_divergence", "exact_fit", "views"},
+    {"factorization", "certifying", "cost", "evidence", "exact_fit", "views"},
     {"preparation"},
     {"inputs", "measures", "chi_square", "distinctive"},
     {"steps", "kmeans", "bounds", "alternation"},

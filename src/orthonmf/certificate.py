@@ -1,12 +1,12 @@
 """Certificate: what is proven about how far an answer is from the best possible.
 
-`certifying.py` makes it.
+`certifying.py` makes it, from data that `evidence.py` holds.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from orthonmf.errors import WrongBoundError
@@ -170,6 +170,8 @@ class Certificate:
 
 
 EXACT = Certificate(lower_bound=0.0, upper_bound=0.0, ratio=1.0)
+ZERO = replace(EXACT, method="X being zero wherever it has weight")
+EXACT_FIT = replace(EXACT, method="an exact fit")
 
 
 def state_promise(promise: Promise) -> Certificate:
@@ -177,6 +179,14 @@ def state_promise(promise: Promise) -> Certificate:
     return Certificate(
         a_priori_ratio=promise.ratio, a_priori_kind=promise.kind, reason=promise.reason
     )
+
+
+def tell_zero_rows(certificate: Certificate, count: int) -> Certificate:
+    """A certificate that tells, whatever it claims, of rows that count as zero and are not."""
+    if not count:
+        return certificate
+    rows = "a row that underflows counts" if count == 1 else f"{count:,} rows that underflow count"
+    return replace(certificate, quantity=f"{certificate.quantity} (of X where {rows} as zero)")
 
 
 def ratio_text(ratio: float, most_decimals: int = 9) -> str:

@@ -10,9 +10,9 @@ from scipy.sparse import csc_array
 
 from orthonmf import views
 from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, Certificate, Promise
-from orthonmf.certifying import Evidence, Pending
 from orthonmf.engine.loadings import one_per_row
 from orthonmf.engine.losses import FROBENIUS, LOSSES
+from orthonmf.evidence import Evidence, Pending
 from orthonmf.inputs.data import Data, as_matrix
 from orthonmf.inputs.parameters import as_certificate
 from orthonmf.preparation import Preparation
@@ -258,7 +258,7 @@ class Factorization:
         SourceChangedError
             When the error of this result on X is not what it was in the fit.
         """
-        name, limit = as_certificate(method, seconds, "method")
+        name, limit = as_certificate(method, seconds, self.beta_loss, "method")
         given = Data(X, sample_weight, self.feature_weight, missing_values, n_jobs, max_memory)
         return self.evidence.compute(self, Pending(given, str(name), seconds=limit))
 

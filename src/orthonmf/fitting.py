@@ -14,13 +14,19 @@ from typing import Any
 import numpy as np
 
 from orthonmf.cautions import find_cautions
-from orthonmf.certificate import CERTIFICATE_SECONDS, NOTHING_PROMISED, state_promise
-from orthonmf.certifying import ZERO, Evidence, Pending, prove_by_packing, tell_zero_rows
+from orthonmf.certificate import (
+    CERTIFICATE_SECONDS,
+    NOTHING_PROMISED,
+    ZERO,
+    state_promise,
+    tell_zero_rows,
+)
 from orthonmf.engine.checksums import digest
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import FewerComponentsWarning
+from orthonmf.evidence import Evidence, Pending
 from orthonmf.factorization import Factorization, FitOptions
 from orthonmf.files.checkpoint import FileCheckpoint
 from orthonmf.inputs.data import Data, as_directions
@@ -208,7 +214,7 @@ def factorize(
     as_choice(orthogonal, tuple(SETTINGS), "orthogonal")
     as_choice(beta_loss, tuple(LOSSES), "beta_loss")
     as_choice(algorithm, tuple(NAMES), "algorithm")
-    certificate, seconds = as_certificate(certificate, certificate_seconds)
+    certificate, seconds = as_certificate(certificate, certificate_seconds, beta_loss)
     if init is None or isinstance(init, str):
         as_choice(init, tuple(INITS), "init")
     if kmeans is not None and not callable(kmeans):
@@ -293,10 +299,12 @@ def evidence_for(matrix: Matrix, result: Factorization, packed: float) -> Eviden
     if matrix.complete and not matrix.total > 0:
         certificate = replace(ZERO, quantity=LOSSES[result.beta_loss].quantity)
     elif packed > 0:
+        from orthonmf.certifying import prove_by_packing  # most fits need no bounds
+
         certificate = prove_by_packing(matrix, result, packed)
     else:
         certificate = state_promise(result.promise)
-    return Evidence(tell_zero_rows(certificate, matrix))
+    return Evidence(tell_zero_rows(certificate, len(matrix.underflown)))
 
 
 def open_checkpoint(

@@ -11,11 +11,11 @@ from typing import Any, cast
 import numpy as np
 
 from orthonmf.certificate import CERTIFICATE_SECONDS, Promise
-from orthonmf.certifying import Pending
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import InvalidInputError, MissingEntryError
+from orthonmf.evidence import Pending
 from orthonmf.factorization import Factorization
 from orthonmf.inputs.data import Data
 from orthonmf.inputs.names import names_of
@@ -108,11 +108,11 @@ def certify(
     >>> good.certificate.ratio < 1.01, poor.certificate.ratio > 2
     (True, True)
     """
-    name, limit = as_certificate(method, seconds, "method")
     if labels is None and feature_labels is None:
         raise InvalidInputError("give labels, feature_labels, or both: the partition to judge")
     orthogonal = "samples" if feature_labels is None else "features" if labels is None else "both"
     as_choice(beta_loss, tuple(LOSSES), "beta_loss")
+    name, limit = as_certificate(method, seconds, beta_loss, "method")
     if beta_loss != FROBENIUS and orthogonal == "both" and not _two_numbers(n_components):
         raise InvalidInputError(NO_BLOCKS)
     with one_blas_thread():

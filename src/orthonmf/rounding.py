@@ -30,6 +30,10 @@ roots: four roundings. Two such entries make a product. A squared length is mult
 or, from the transposed matrix, divided by the square of a root and multiplied by it again.
 """
 
+LOGARITHM = 32
+"""Roundings of a logarithm, with the error of the library that computes it, and of what is nearby.
+"""
+
 LIGHT = 2.0**-900
 """Squared lengths below this may have lost digits to underflow, and nothing is built on them.
 

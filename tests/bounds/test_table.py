@@ -174,13 +174,18 @@ def test_a_bound_of_a_users_own_has_a_name_under_its_loss(beta_loss, monkeypatch
     other = next(loss for loss in table.BOUNDS if loss != beta_loss)
     mine = {"mine": (lambda case: [LowerBound(1e-3 * case.cost, "hand")],)}
     monkeypatch.setitem(table.BOUNDS, beta_loss, table.BOUNDS[beta_loss] | mine)
-    results = {
-        loss: orthonmf.factorize(X, 2, beta_loss=loss, certificate="mine", random_state=0)
-        for loss in (beta_loss, other)
-    }
-    assert results[beta_loss].certificate.method == "hand"
-    with pytest.raises(InvalidInputError, match=f"beta_loss='{other}' no bound is called 'mine'"):
-        results[other].certificate  # noqa: B018
+    result = orthonmf.factorize(X, 2, beta_loss=beta_loss, certificate="mine", random_state=0)
+    assert result.certificate.method == "hand"
+    of_other = orthonmf.factorize(X, 2, beta_loss=other, random_state=0)
+    for ask in (
+        lambda: orthonmf.factorize("not read", 2, beta_loss=other, certificate="mine"),
+        lambda: orthonmf.certify("not read", [0, 1], beta_loss=other, method="mine"),
+        lambda: of_other.certify("not read", "mine"),
+    ):
+        with pytest.raises(
+            InvalidInputError, match=f"'{other}' .* 'mine'; there are 'svd', 'tight'"
+        ):
+            ask()
 
 
 BOUNDS = {

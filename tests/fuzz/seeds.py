@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 import orthonmf
-from orthonmf.certifying import Evidence
 from orthonmf.cli.folder import MODEL, SELECTION, SUMMARY
 from orthonmf.engine.sources import digest_rows
+from orthonmf.evidence import Evidence
 from orthonmf.progress import listening
 from orthonmf.selection.journal import TITLE, VERSION
 from orthonmf.selection.trial import Trial

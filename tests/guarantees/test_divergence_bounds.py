@@ -7,11 +7,10 @@ from scipy.sparse import csr_array
 from orthonmf.bounds.divergence import (
     captured_from_above,
     divergence_from_below,
-    information_between,
-    weights_may_change,
 )
 from orthonmf.bounds.reweighting import Table
 from orthonmf.bounds.table import Case, find_bounds
+from orthonmf.cost import information_between, weights_may_change
 from orthonmf.engine.counts import Counts
 from tests.oracles.divergence import least_divergence, least_divergence_with_core
 

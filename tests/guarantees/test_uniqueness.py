@@ -7,6 +7,7 @@ import pytest
 
 import orthonmf
 from orthonmf.bounds.allowance import Allowance
+from orthonmf.bounds.table import Side
 from orthonmf.bounds.uniqueness import unique_within
 from orthonmf.engine.points import Samples
 from orthonmf.inputs.data import as_matrix
@@ -45,8 +46,8 @@ def test_no_answer_as_good_puts_more_weight_elsewhere(seed):
         own = np.argsort(captured)[::-1][place]
         scales, _ = scales_of(X, full[own], k)
         error = (total - captured[own]) * (1 + 1e-9)
-        points = Samples(as_matrix(X))
-        share = unique_within(points, full[own], scales, k, error, 6, Allowance(60.0))
+        side = Side(Samples(as_matrix(X)), k, "rows")
+        share = unique_within(side, full[own], scales, error, Allowance(60.0))
         if place == 0 and noise <= 0.5:
             assert share is not None
         for others, energy in zip(full, captured, strict=True):

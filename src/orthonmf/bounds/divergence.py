@@ -39,15 +39,11 @@ from orthonmf.certificate import LowerBound
 from orthonmf.engine.counts import Counts
 from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.segments import slices
-from orthonmf.rounding import LIGHT, growth, norm_from_above, round_up, symmetric
+from orthonmf.rounding import LIGHT, LOGARITHM, growth, norm_from_above, round_up, symmetric
 from orthonmf.typing import Array
 
 METHOD = "the singular values of a reweighted matrix"
 METHOD_OF_PAIRS = "a dual solution for all pairs of points of a reweighted matrix"
-# Roundings of a logarithm, with the error of the library that computes it, and of what is nearby.
-LOGARITHM = 32
-# An entry is multiplied by two weights, and the root of one of them was squared.
-WEIGHTED_ENTRY = 6
 ROWS = 256  # of a matrix that are changed at once
 
 
@@ -124,43 +120,6 @@ def divergence_from_below(table: Table, weights: Array, captured: float) -> floa
     value = float(x @ (squares - entries)) + total * whole
     value -= round_up(growth(2 * len(x) + LOGARITHM) * sizes, 2 * len(x) + LOGARITHM)
     return value if 0.0 < value < math.inf else 0.0
-
-
-def information_between(counts: Counts) -> tuple[float, float]:
-    """Bounds on ``N I(X; Y)`` of counts as they are stored, what a single part loses."""
-    x, total = counts.rows.data, counts.total
-    if not total > 0:
-        return 0.0, 0.0
-    sums = counts.row_sums[counts.owners], counts.column_sums[counts.rows.indices]
-    entries = np.log(x), np.log(sums[0]), np.log(sums[1])
-    whole = math.log(total)
-    sizes = float(x @ sum(np.abs(part) for part in entries)) + total * (4.0 + abs(whole))
-    value = float(x @ (entries[0] - entries[1] - entries[2] + whole))
-    operations = 2 * (len(x) + sum(counts.shape)) + LOGARITHM
-    error = round_up(growth(operations) * sizes, operations)
-    return max(0.0, value - error), value + error
-
-
-def divergence_from_above(measured: float, counts: Counts) -> float:
-    """An upper bound on the divergence of stored factors that was summed over all entries.
-
-    ``sum x ln(x / y) - x + y``: the sum of the absolute values of its first terms is at most their
-    sum and twice that of y, so all that is summed is at most the divergence and a few N in size.
-    """
-    operations = 2 * (len(counts.rows.data) + sum(counts.shape)) + LOGARITHM + 2 * WEIGHTED_ENTRY
-    return round_up(measured + growth(operations) * (measured + 8.0 * counts.total), 4)
-
-
-def weights_may_change(counts: Counts) -> float:
-    """By how much divergences may differ for entries that are rounded products with weights.
-
-    What a partition costs is homogeneous in X, with slopes of at most ``ln(N / x_ij)`` in size.
-    """
-    x, total = counts.rows.data, counts.total
-    if not total > 0:
-        return 0.0
-    joint = float(x @ (math.log(total) - np.log(x)))
-    return round_up(growth(WEIGHTED_ENTRY) * (joint + total), 2 * len(x) + LOGARITHM)
 
 
 def captured_from_above(matrix: Any, roots: Array, k: int) -> float:

@@ -39,7 +39,6 @@ from orthonmf.bounds.pairs import pair_packing_bound
 from orthonmf.bounds.singular_values import tail_from_gram
 from orthonmf.certificate import CERTIFICATE_SECONDS, LowerBound
 from orthonmf.engine.counts import Counts
-from orthonmf.engine.executors import one_blas_thread
 from orthonmf.engine.losses import FROBENIUS, KULLBACK_LEIBLER
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
@@ -142,21 +141,26 @@ class Side:
 
 
 def find_bounds(case: Case, certificate: str) -> list[LowerBound]:
-    """All bounds that a certificate tries."""
-    named = BOUNDS[case.beta_loss]
+    """All bounds that a certificate tries, less what the rounding of weights may have added."""
+    bounds: list[LowerBound] = []
+    for find in bounds_of(certificate, case.beta_loss):
+        if bounds and case.allowance.cut == INTERRUPTED:
+            break
+        for bound in find(case):
+            bounds.append(replace(bound, value=max(0.0, bound.value - case.unsure)))
+        case = replace(case, best=max((bound.value for bound in bounds), default=0.0))
+    return [replace(bound, method=case.allowance.tell(bound.method)) for bound in bounds]
+
+
+def bounds_of(certificate: str, beta_loss: str) -> Sequence[Callable[[Case], list[LowerBound]]]:
+    """What a certificate tries under a loss; refused where that is nothing."""
+    named = BOUNDS[beta_loss]
     if certificate not in named:
         raise InvalidInputError(
-            f"with beta_loss={case.beta_loss!r} no bound is called {certificate!r}; there are "
-            f"{', '.join(named)}"
+            f"with beta_loss={beta_loss!r} no certificate is called {certificate!r}; there are "
+            f"{', '.join(map(repr, named))}"
         )
-    bounds: list[LowerBound] = []
-    with one_blas_thread():
-        for find in named[certificate]:
-            if bounds and case.allowance.cut == INTERRUPTED:
-                break
-            bounds += find(case)
-            case = replace(case, best=max((bound.value for bound in bounds), default=0.0))
-    return [replace(bound, method=case.allowance.tell(bound.method)) for bound in bounds]
+    return named[certificate]
 
 
 def certificate_bytes(shape: tuple[int, int]) -> int:
@@ -243,7 +247,7 @@ def bound_by_reweighting(case: Case, tight: bool = False) -> list[LowerBound]:
     for number, (side, labels, k, name) in enumerate(sides):
         share = allowance.share(1.0 / (len(sides) - number), allowance.seconds / len(sides))
         bound = bound_divergence(side, labels, k, tight, case.cost, share)
-        bounds.append(case.say(replace(bound, value=max(0.0, bound.value - case.unsure)), name))
+        bounds.append(case.say(bound, name))
     return bounds
 
 

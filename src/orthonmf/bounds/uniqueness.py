@@ -19,8 +19,8 @@ from orthonmf.bounds.all_pairs import HUGE, raise_matrix
 from orthonmf.bounds.allowance import LARGEST_MATRIX, PER_ENTRY, Allowance, has_room, proof_seconds
 from orthonmf.bounds.eigenvalues import top_sum_upper_bound
 from orthonmf.bounds.relaxation import Aim, search
-from orthonmf.engine.points import Samples
-from orthonmf.rounding import growth, norm_from_above, round_down, round_up
+from orthonmf.bounds.table import Side
+from orthonmf.rounding import WEIGHT_ROUNDINGS, growth, norm_from_above, round_down, round_up
 from orthonmf.typing import Array
 
 # Scales that are tried, powers of two in units of 1 / |Y|^2: first these, then twice the best one's
@@ -31,32 +31,25 @@ GRAM_COPIES = 40  # bytes for every entry of the matrices of a search and its pr
 
 
 def unique_within(
-    points: Samples,
-    labels: Array,
-    scales: Array,
-    k: int,
-    squared_error: float,
-    inner_length: int,
-    allowance: Allowance,
+    side: Side, labels: Array, scales: Array, squared_error: float, allowance: Allowance
 ) -> float | None:
     """The share of the weight that any answer as good may have in other groups, at most.
 
     Parameters
     ----------
-    points
-        The rows, or the columns, that no two groups share.
     labels, scales
-        (n,) the group of every point, -1 for none, and by how much it counts in it: weights of
-        the points are squares of these, brought to sum 1 in every group. All k groups hold some.
+        (n,) the group of every point of this side, -1 for none, and by how much it counts in it:
+        weights of the points are squares of these, brought to sum 1 in every group. All k groups
+        hold some.
     squared_error
         Of the answer, from above, in units of squares of the points.
-    inner_length
-        How many numbers the products of points sum up, with their roundings.
 
     Returns
     -------
     None where nothing is proven, where a group is empty, and where it would take too long.
     """
+    points, k = side.points, side.n_groups
+    inner_length = points.dimension + WEIGHT_ROUNDINGS
     heavy = np.flatnonzero((points.weights > 0) | (labels >= 0))
     n, labels = len(heavy), labels[heavy]
     needed = 50 * PER_ENTRY * n * n + proof_seconds(n)

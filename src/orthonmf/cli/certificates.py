@@ -6,10 +6,10 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from orthonmf.certificate import Certificate, state_promise
-from orthonmf.certifying import Evidence
 from orthonmf.cli.terminal import line, prose
 from orthonmf.engine.losses import LOSSES
 from orthonmf.errors import TooLargeError
+from orthonmf.evidence import Evidence
 from orthonmf.factorization import Factorization
 
 

@@ -18,6 +18,7 @@ from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.inputs.tensors import as_host_array
 from orthonmf.typing import REAL, Array
 
+UNDER_EVERY_LOSS = ("svd", "tight", None)  # the certificates that are not a user's own
 ALIKE = 0.5  # share of letters in common, from which on one name may have been meant for another
 UNITS = {"": 1, "B": 1}
 for _power, _letter in enumerate("KMGT", start=1):
@@ -48,14 +49,20 @@ def name_nearest(value: Any, choices: Iterable[Any]) -> str:
     return f"; did you mean {nearest[0]}?" if nearest else ""
 
 
-def as_certificate(value: Any, seconds: Any, name: str = "certificate") -> tuple[str | None, float]:
-    """The name of a certificate and the seconds it may take.
+def as_certificate(
+    value: Any, seconds: Any, beta_loss: str, name: str = "certificate"
+) -> tuple[str | None, float]:
+    """The name of a certificate that there is under a loss, and the seconds it may take.
 
     None, for none, is a ``certificate`` but no ``method``.
     """
     limit_name = "certificate_seconds" if name == "certificate" else "seconds"
     choices = [kind for kind in CERTIFICATES if kind is not None or name == "certificate"]
     as_choice(value, tuple(choices), name)
+    if value not in UNDER_EVERY_LOSS:
+        from orthonmf.bounds.table import bounds_of  # most fits need no bounds
+
+        bounds_of(value, beta_loss)
     limit = as_tolerance(seconds, limit_name)
     if value != "tight" and limit != CERTIFICATE_SECONDS:
         raise InvalidInputError(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from orthonmf.annotation import component_of_features
-from orthonmf.certifying import projection_of
+from orthonmf.cost import projection_of
 from orthonmf.engine.losses import KULLBACK_LEIBLER
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import measure_divergence

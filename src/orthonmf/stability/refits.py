@@ -16,12 +16,13 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from orthonmf.certifying import OTHERS, measure_error, read_given, refuse_other_error
+from orthonmf.cost import measure_error
 from orthonmf.engine.copies import can_be_scaled, is_small, scaled_copy
 from orthonmf.engine.executors import available_cores, one_blas_thread
 from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import FewerComponentsWarning, InvalidInputError, SourceChangedError
+from orthonmf.evidence import OTHERS, read_given
 from orthonmf.factorization import Factorization
 from orthonmf.fitting import factorize
 from orthonmf.inputs.data import Data
@@ -84,7 +85,7 @@ def refit(
 def refuse_other_data(matrix: Matrix, result: Factorization) -> None:
     """Refuse a matrix on which the result has another error than in its fit."""
     if result.beta_loss == FROBENIUS:
-        refuse_other_error(matrix, result, measure_error(matrix, result).squared)
+        measure_error(matrix, result)
         return
     loss = LOSSES[result.beta_loss]
     expressed = loss.express(matrix, result.components, result.orthogonal)

@@ -10,10 +10,10 @@ import numpy as np
 
 from orthonmf.certificate import KINDS as KINDS_OF_PROMISES
 from orthonmf.certificate import Certificate, Promise
-from orthonmf.certifying import Evidence
 from orthonmf.engine.loadings import one_per_row
 from orthonmf.engine.losses import LOSSES, Loss
 from orthonmf.errors import InvalidTypeError
+from orthonmf.evidence import Evidence
 from orthonmf.factorization import Factorization, FitOptions
 from orthonmf.files.saving.content import (
     LARGEST,
