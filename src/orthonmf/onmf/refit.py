@@ -45,14 +45,14 @@ def refit_partition(
     support = None
     if rows and feature_labels is not None:
         support = np.arange(k)[:, None] == feature_labels
-    held, step = _Held(points, given, support), Checkpoint().next_step()
-    found = alternate(held, points.sums(given, k), max_iter=MAX_STEPS, tol=TOLERANCE, step=step)
-    directions = held.keep_support(found.last.vectors)
+    powers, step = _PowerSteps(points, given, support), Checkpoint().next_step()
+    ended = alternate(powers, points.sums(given, k), max_iter=MAX_STEPS, tol=TOLERANCE, step=step)
+    directions = powers.keep_support(ended.last.vectors)
     solution = Solution(
         directions,
-        found.history[-1],
-        errors_of(found.history, points.total),
-        n_sweeps=len(found.history),
+        ended.history[-1],
+        errors_of(ended.history, points.total),
+        n_sweeps=len(ended.history),
         steps=(STEP,),
         components=points.components_of(given, directions),
         unused=UNUSED,
@@ -60,7 +60,7 @@ def refit_partition(
     return publish_labels(matrix, labels, solution, options)
 
 
-class _Held(Method[Array, Update[Array]]):
+class _PowerSteps(Method[Array, Update[Array]]):
     """Directions towards the top singular vectors of the points of every label (N,).
 
     With ``support`` (k, m) a direction has only the coordinates of its block.

@@ -113,7 +113,7 @@ class TableSearch:
     def _descend(self, columns: Array, directions: Array, n_sweeps: int) -> Answers:
         """Improve both sides in turn, each answer until that gains next to nothing."""
         count, (n, m) = len(columns), self._table.shape
-        found = Answers(
+        answers = Answers(
             np.zeros((count, n, self._k)), np.zeros((count, m, self._l)),
             np.zeros((count, self._k, self._l)), np.full(count, -1.0),
         )  # fmt: skip
@@ -123,16 +123,16 @@ class TableSearch:
             columns, turned = self._solve_side(rows, _transposed(cores), by_columns=True)
             directions = _transposed(turned)
             captured = np.square(directions).sum(axis=(1, 2))
-            gained = captured - found.captured[active]
+            gained = captured - answers.captured[active]
             better = np.flatnonzero(gained > 0)
             places = active[better]
-            found.rows[places], found.columns[places] = rows[better], columns[better]
-            found.cores[places], found.captured[places] = directions[better], captured[better]
+            answers.rows[places], answers.columns[places] = rows[better], columns[better]
+            answers.cores[places], answers.captured[places] = directions[better], captured[better]
             going = np.flatnonzero(gained > TOL * np.maximum(1.0 - captured, 0.0))
             if len(going) == 0:
                 break
             active, columns, directions = active[going], columns[going], directions[going]
-        return found
+        return answers
 
     def _solve_side(
         self, others: Array, directions: Array, by_columns: bool = False

@@ -143,14 +143,14 @@ def smooth_pass(matrix: Matrix, labels: Array, pooled: Array, share: float) -> t
     """Labels (n,) and pooled sums (k, m) after one smoothed sweep over all rows."""
     column_sums = pooled.sum(axis=0)
     smooth = SmoothProfiles.of(pooled, column_sums / column_sums.sum(), share)
-    found, sums = np.empty_like(labels), np.zeros(pooled.shape)
+    swept, sums = np.empty_like(labels), np.zeros(pooled.shape)
 
     def absorb(part: slice, block: tuple[Array, Array]) -> None:
-        found[part] = block[0]
+        swept[part] = block[0]
         np.add(sums, block[1], out=sums)
 
     fold_counts(matrix, smooth_block, absorb, {"smooth": smooth}, {"labels": labels})
-    return found, sums
+    return swept, sums
 
 
 def smooth_block(counts: Counts, smooth: SmoothProfiles, labels: Array) -> tuple[Array, Array]:

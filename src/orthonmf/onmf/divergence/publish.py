@@ -109,7 +109,7 @@ def information_shares(
 
 def _groups_in_use(groups: Array, components: Array) -> Array:
     """Groups of columns (l, m) that components make use of, the largest first."""
-    held = np.where(components.any(axis=0), winners_only(groups), 0.0)
-    sizes = (components @ (held > 0).T).sum(axis=0)
+    apart = np.where(components.any(axis=0), winners_only(groups), 0.0)
+    sizes = (components @ (apart > 0).T).sum(axis=0)
     order = np.argsort(-sizes, kind="stable")
-    return unit_sums(held[order[sizes[order] > 0]])
+    return unit_sums(apart[order[sizes[order] > 0]])

@@ -72,8 +72,8 @@ class GroupSearch:
         """Groups that are found now, or that the checkpoint has kept."""
         step = self.options.checkpoint.next_step()
         if not step.finished:
-            found = find()
-            step.finish((found.cost, float(found.n_sweeps)), labels=found.labels)
+            groups = find()
+            step.finish((groups.cost, float(groups.n_sweeps)), labels=groups.labels)
         cost, n_sweeps = step.history
         self.n_sweeps += int(n_sweeps)
         lost = cost / self.counts.information
