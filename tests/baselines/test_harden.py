@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from orthonmf.baselines import Iterate, harden
+from orthonmf.datasets import make_planted
 from orthonmf.measures import non_orthogonality
-from tests.baselines.planted import planted, planted_factors
 
 
 def soft_factors(M, k, seed):
@@ -16,7 +16,7 @@ def soft_factors(M, k, seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_supports_are_those_of_the_largest_contributions(seed):
-    M = planted(8, 40, 3, 0.5, seed)
+    M = make_planted(40, 8, 3, 0.5, random_state=seed).M
     soft = soft_factors(M, 3, seed)
     hardened = harden(M, soft, "samples", sweeps=0)
     contributions = soft.W * np.linalg.norm(soft.A, axis=0)[:, None]
@@ -29,7 +29,7 @@ def test_supports_are_those_of_the_largest_contributions(seed):
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("orthogonal", ["none", "samples", "both"])
 def test_more_sweeps_never_raise_the_error(orthogonal, seed):
-    M = planted(8, 40, 3, 0.5, seed)
+    M = make_planted(40, 8, 3, 0.5, random_state=seed).M
     soft = soft_factors(M, 3, seed)
     errors = [harden(M, soft, orthogonal, sweeps=sweeps).error for sweeps in (0, 1, 2, 4, 100)]
     assert np.all(np.diff(errors) <= 1e-6 * errors[0])
@@ -39,7 +39,7 @@ def test_more_sweeps_never_raise_the_error(orthogonal, seed):
 
 
 def test_the_scale_between_the_factors_does_not_matter():
-    M = planted(8, 40, 3, 0.5, 0)
+    M = make_planted(40, 8, 3, 0.5, random_state=0).M
     soft = soft_factors(M, 3, 0)
     scales = np.array([1e-3, 1.0, 1e4])
     scaled = Iterate(soft.A * scales, soft.W / scales[:, None])
@@ -48,7 +48,8 @@ def test_the_scale_between_the_factors_does_not_matter():
 
 
 def test_the_middle_factor_pairs_rows_with_columns():
-    A, W = planted_factors(20, 60, 3, 0, double=True)
+    planted = make_planted(60, 20, 3, 0.0, orthogonal="both", random_state=0)
+    A, W = planted.A_truth, planted.W_truth
     swapped = np.array([2, 0, 1])
     S = np.zeros((3, 3))
     S[np.arange(3), np.argsort(swapped)] = 1.0
@@ -57,7 +58,7 @@ def test_the_middle_factor_pairs_rows_with_columns():
 
 
 def test_negative_and_empty_columns_belong_to_no_component_until_they_choose_one():
-    M = planted(6, 12, 2, 0.1, 0)
+    M = make_planted(12, 6, 2, 0.1, random_state=0).M
     M[:, 3] = 0
     soft = soft_factors(M, 2, 0)
     W = soft.W.copy()

@@ -7,9 +7,9 @@ from sklearn.decomposition import NMF
 
 from orthonmf.baselines import BASELINES, solve
 from orthonmf.baselines.methods.multiplicative import update_nmf
+from orthonmf.datasets import make_planted
 from orthonmf.errors import TooLargeError
 from orthonmf.measures import non_orthogonality
-from tests.baselines.planted import planted
 from tests.quick_cases import mostly_slow
 
 
@@ -30,7 +30,7 @@ def test_nmf_is_the_multiplicative_solver_of_scikit_learn(n_iterations):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", ["nmf", "em-onmf", "em-onmf-seeded", "onmfs", "hals"])
 def test_the_error_never_rises_where_that_is_proven(name, seed):
-    X = planted(10, 60, 3, 0.5, seed).T
+    X = make_planted(60, 10, 3, 0.5, random_state=seed).X
     options = {"penalty": 0.0} if name == "hals" else {}
     history = solve(name, X, 3, random_state=seed, record_every=1, max_iter=80, **options).history
     assert np.all(np.diff(history.error) <= 1e-10 * history.error[0])
@@ -53,7 +53,7 @@ def test_the_error_never_rises_where_that_is_proven(name, seed):
     ],
 )
 def test_the_rows_of_W_become_orthogonal(name, limit, seed):
-    X = planted(20, 150, 3, 0.3, seed).T
+    X = make_planted(150, 20, 3, 0.3, random_state=seed).X
     result = solve(name, X, 3, random_state=seed)
     assert result.history.non_orthogonality[-1] <= limit
     assert result.history.non_orthogonality[-1] <= result.history.non_orthogonality[0]
@@ -63,8 +63,8 @@ def test_the_rows_of_W_become_orthogonal(name, limit, seed):
 
 @pytest.mark.parametrize("name", ["onmf-ding-double", "onmf-ding-double-noisy"])
 def test_both_factors_of_the_three_become_orthogonal(name):
-    X = planted(40, 100, 4, 0.1, 1, double=True).T
-    truth = planted(40, 100, 4, 0.0, 1, double=True).T
+    planted = make_planted(100, 40, 4, 0.1, orthogonal="both", random_state=1)
+    X, truth = planted.X, planted.X_truth
     result = solve(name, X, 4, random_state=0)
     assert result.history.non_orthogonality[-1] <= 0.1
     assert result.history.column_non_orthogonality[-1] <= 0.1
@@ -91,7 +91,7 @@ def test_both_factors_of_the_three_become_orthogonal(name):
     ],
 )
 def test_planted_factors_without_noise_are_found(name, limit, seed):
-    X = planted(20, 120, 3, 0.0, seed).T
+    X = make_planted(120, 20, 3, 0.0, random_state=seed).X
     max_iter = 200 if name == "onmfs" else None
     result = solve(name, X, 3, random_state=seed, max_iter=max_iter)
     assert result.relative_squared_error <= limit
@@ -102,7 +102,7 @@ def test_planted_factors_without_noise_are_found(name, limit, seed):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("noise", [0.1, 0.5, 1.0])
 def test_onmfs_comes_within_a_thousandth_of_the_best_known_error(noise, seed):
-    X = planted(10, 50, 2, noise, seed).T
+    X = make_planted(50, 10, 2, noise, random_state=seed).X
     starts = range(25)
     best = min(
         solve(name, X, 2, random_state=start, harden=False).error

@@ -5,7 +5,7 @@ import pytest
 
 from orthonmf.baselines.methods import ding_double, em_onmf, hals, multiplicative, sncp
 from orthonmf.baselines.methods.onmfs import local_step
-from tests.baselines.planted import planted
+from orthonmf.datasets import make_planted
 
 
 def random_problem(seed, m=6, n=9, k=3):
@@ -139,7 +139,7 @@ def test_sncp_steps_follow_the_gradient_of_the_penalized_error(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_em_agrees_with_singular_vectors_of_every_block(seed):
-    M = planted(6, 40, 3, 1.0, seed)
+    M = make_planted(40, 6, 3, 1.0, random_state=seed).M
     M /= M.max()
     rng = np.random.default_rng(seed)
     iterates = em_onmf.iterates(M, 3, rng=rng, tol=0.0)

@@ -48,6 +48,14 @@ def test_trivial_graphs_have_no_disagreements(M):
         assert result.certificate.lower_bound == 0
 
 
+def test_a_graph_of_one_bad_square_per_disagreement_is_proven_optimal():
+    # Three complete parts, each with one edge missing.
+    M = np.kron(np.eye(3, dtype=np.uint8), np.ones((3, 3), dtype=np.uint8))
+    M[0, 0] = M[4, 4] = M[8, 8] = 0
+    certificate = cluster(M).certificate
+    assert (certificate.lower_bound, certificate.optimal) == (3, True)
+
+
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_answer_and_the_transpose_the_same_cost():
     M, _ = planted_graph(11, 30, 20, 3, 0.15)

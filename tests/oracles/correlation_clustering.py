@@ -1,8 +1,7 @@
-"""The fewest disagreements of a bipartite graph, in two ways, and all its bad squares."""
+"""The fewest disagreements of a bipartite graph, in two ways, and the average of random pivots."""
 
-from collections.abc import Iterable
 from functools import cache
-from itertools import combinations, permutations, product
+from itertools import permutations, product
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -49,24 +48,6 @@ def fewest_disagreements_by_ilp(M: np.ndarray) -> int:
 def disagreements(M: np.ndarray, row_labels: np.ndarray, column_labels: np.ndarray) -> int:
     """Count the entries that differ from the block matrix of the labels."""
     return int(np.sum(np.asarray(M, dtype=int) != (row_labels[:, None] == column_labels[None, :])))
-
-
-def bad_squares(M: np.ndarray) -> set[frozenset[int]]:
-    """The sets of keys of all 2 x 2 submatrices with exactly three ones."""
-    n, m = M.shape
-    pairs = [(r, c) for r in combinations(range(n), 2) for c in combinations(range(m), 2)]
-    squares = ((np.ix_(r, c), frozenset(i * m + h for i in r for h in c)) for r, c in pairs)
-    return {keys for place, keys in squares if M[place].sum() == 3}
-
-
-def largest_packing(squares: Iterable[frozenset[int]]) -> int:
-    """The most squares that share no entry, by trying every choice."""
-    squares = sorted(squares, key=sorted)
-    if not squares:
-        return 0
-    first, others = squares[0], squares[1:]
-    with_it = 1 + largest_packing([one for one in others if not one & first])
-    return max(with_it, largest_packing(others))
 
 
 def expected_pivot_disagreements(M: np.ndarray) -> float:

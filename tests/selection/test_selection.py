@@ -166,13 +166,6 @@ def test_the_table_and_the_plot_take_pairs(of_pairs):
     assert len(of_pairs.plot().axes) == 4
 
 
-@pytest.mark.slow
-def test_trials_of_pairs_are_kept_and_read_again(two_sides, tmp_path):
-    options = {"orthogonal": "both", "results": tmp_path / "trials.jsonl"}
-    first, again = (select(two_sides, [(2, 2), (3, 4)], **options) for _ in range(2))
-    assert first.trials == again.trials
-
-
 def test_what_is_no_pair_is_refused(two_sides):
     with pytest.raises(InvalidInputError, match="numbers and pairs"):
         select(two_sides, [2, (2, 3)], orthogonal="both")

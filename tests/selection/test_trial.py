@@ -9,8 +9,6 @@ from sklearn.metrics import adjusted_rand_score
 import orthonmf
 from orthonmf.selection.trial import agreement, matched_cosine
 
-OPTIONS = {"orthogonal": "samples", "algorithm": "best", "n_init": 1}
-BLOCKS = np.kron(np.eye(3), np.outer(np.arange(1.0, 7.0), [2.0, 1.0]))
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
 
