@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import orthonmf
-from benchmarks.planted_groups import CASES, refit_case
+from benchmarks.planted_groups import CASES, counts, in_place, refit_case
 
 cached_refit = cache(refit_case)
 EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
@@ -40,6 +40,24 @@ def test_other_seeds_alone_make_wrong_rows_look_certain():
     assert right[sure].mean() < 0.92
     certainty, right = certainties_and_truth("coordinates", cases)
     assert right[certainty >= 0.95].mean() > 0.98
+
+
+@pytest.mark.slow
+def test_of_counts_under_the_divergence_kept_rows_are_right_and_noise_is_not_kept():
+    options = {"beta_loss": "kullback-leibler", "random_state": 0}
+    certainty, right = [], []
+    for seed in (301, 302):
+        X, planted, k = counts(seed, n=200, m=80, k=4, length=15, spread=1.0)
+        result = orthonmf.factorize(X, k, **options)
+        certainty.append(result.refit(X, 10, random_state=seed).certainty)
+        right.append(in_place(planted, result.labels, k))
+    sure, in_group = np.concatenate(certainty), np.concatenate(right)
+    assert in_group[sure >= 0.9].mean() > 0.95
+    assert in_group[sure < 0.6].mean() < 0.8
+    noise = np.random.default_rng(0).poisson(0.2, (200, 150)) + 0.0
+    stability = orthonmf.factorize(noise, 4, **options).refit(noise, 10, random_state=0)
+    assert np.mean(stability.kept() >= 0) < 0.1
+    assert stability.agreement < 0.2
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -8,11 +8,13 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.datasets import make_planted
+from orthonmf.engine.losses import LOSSES
 from orthonmf.errors import InvalidInputError, SourceChangedError
 from orthonmf.progress import listening
 from tests.published_fits import quiet_fit
 
 SETTINGS = ["samples", "features", "both"]
+FITS = [*((setting, "frobenius") for setting in SETTINGS), ("samples", "kullback-leibler")]
 
 
 def planted(orthogonal="samples", n=60, m=40, noise=0.6):
@@ -31,12 +33,20 @@ def assert_same(one, other):
 
 
 @pytest.mark.parametrize(
-    ("orthogonal", "resample"),
-    [("samples", "coordinates"), ("features", "both"), ("both", None), ("both", "coordinates")],
+    ("orthogonal", "k", "loss", "resample"),
+    [
+        ("samples", 3, "frobenius", "coordinates"),
+        ("features", 3, "frobenius", "both"),
+        ("both", 3, "frobenius", None),
+        ("both", 3, "frobenius", "coordinates"),
+        ("features", 3, "kullback-leibler", "both"),
+        pytest.param("samples", 3, "kullback-leibler", "coordinates", marks=pytest.mark.slow),
+        pytest.param("both", (3, 2), "kullback-leibler", "coordinates", marks=pytest.mark.slow),
+    ],
 )
-def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads(orthogonal, resample):
+def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads(orthogonal, k, loss, resample):
     X = planted(orthogonal)
-    result = orthonmf.factorize(X, 3, orthogonal=orthogonal, random_state=0)
+    result = orthonmf.factorize(X, k, orthogonal=orthogonal, beta_loss=loss, random_state=0)
     one, two, many = (
         result.refit(X, 5, resample, random_state=7, n_jobs=n_jobs) for n_jobs in (1, 2, 7)
     )
@@ -70,16 +80,10 @@ def test_a_core_has_groups_of_rows_and_of_columns():
     assert stability.agreement == min(stability.samples.agreement, stability.features.agreement)
 
 
-@pytest.mark.parametrize(
-    ("orthogonal", "loss", "noise"),
-    [
-        *((orthogonal, "frobenius", 0.3) for orthogonal in SETTINGS),
-        ("samples", "kullback-leibler", 3.0),
-    ],
-)
-def test_a_copy_that_is_scaled_votes_like_weights(orthogonal, loss, noise, tmp_path):
+@pytest.mark.parametrize(("orthogonal", "loss"), FITS)
+def test_a_copy_that_is_scaled_votes_like_weights(orthogonal, loss, tmp_path):
     """Data on disk are fitted with weights, data in memory as scaled copies."""
-    X = planted(orthogonal, noise=noise)
+    X = planted(orthogonal, noise=0.3)
     np.save(tmp_path / "X.npy", X)
     on_disk = np.load(tmp_path / "X.npy", mmap_mode="r")
     options = {"orthogonal": orthogonal, "beta_loss": loss, "random_state": 0}
@@ -91,17 +95,17 @@ def test_a_copy_that_is_scaled_votes_like_weights(orthogonal, loss, noise, tmp_p
             assert np.mean(first == second) > 0.97
 
 
-@pytest.mark.parametrize("orthogonal", SETTINGS)
-def test_weights_of_the_fit_are_multiplied_not_replaced(orthogonal):
+@pytest.mark.parametrize(("orthogonal", "loss"), FITS)
+def test_weights_of_the_fit_are_multiplied_not_replaced(orthogonal, loss):
     """A fit with weights votes like the fit of the data that the weights stand for."""
     X = planted(orthogonal, noise=0.3)
     rng = np.random.default_rng(5)
     rows, columns = rng.choice([0.01, 1.0, 100.0], 60), rng.choice([0.01, 1.0, 100.0], 40)
-    result = orthonmf.factorize(
-        X, 3, orthogonal=orthogonal, sample_weight=rows, feature_weight=columns, random_state=0
-    )
-    Y = X * np.sqrt(rows)[:, None] * np.sqrt(columns)
-    plain = orthonmf.factorize(Y, 3, orthogonal=orthogonal, random_state=0)
+    options = {"orthogonal": orthogonal, "beta_loss": loss, "random_state": 0}
+    result = orthonmf.factorize(X, 3, sample_weight=rows, feature_weight=columns, **options)
+    share = 1 / LOSSES[loss].power
+    Y = X * (rows**share)[:, None] * columns**share
+    plain = orthonmf.factorize(Y, 3, **options)
     weighted = result.refit(X, 8, sample_weight=rows, random_state=1)
     for first, second in zip(
         counts_of(weighted), counts_of(plain.refit(Y, 8, random_state=1)), strict=True
@@ -201,6 +205,9 @@ def test_what_cannot_be_refitted_is_refused():
     result = orthonmf.factorize(X, 3, random_state=0)
     with pytest.raises(SourceChangedError, match="not what it was in the fit"):
         result.refit(X[::-1] * 2)
+    counted = orthonmf.factorize(X, 3, beta_loss="kullback-leibler")
+    with pytest.raises(SourceChangedError, match="share of the information lost"):
+        counted.refit(X[:, ::-1])
     with pytest.raises(SourceChangedError, match="sample_weight"):
         orthonmf.factorize(X, 3, sample_weight=np.arange(60.0)).refit(X)
     with pytest.raises(InvalidInputError, match="shape"):
