@@ -174,7 +174,7 @@ def test_names_never_become_formulas_and_come_back(tmp_path, run, blocks):
     "name", ["=a", "+a", "-a", "@a", "\ta", "\ra", "'=a", "''", "'a", "-", "-1", "a", ""]
 )
 def test_every_name_comes_back(name):
-    from orthonmf.files.readers.names import shield, unshield
+    from orthonmf.files.readers.text import shield, unshield
 
     assert unshield(shield(name)) == name
     assert shield(name)[:1] not in tuple("=+@\t\r")

@@ -1,7 +1,6 @@
 """Files of a command are written whole or not at all, and those of others stay."""
 
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -28,31 +27,6 @@ def test_a_full_disk_leaves_the_old_folder_whole(table, tmp_path, run):
     assert done.returncode == 1
     assert done.stderr.startswith("orthonmf: error: out: ")
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from orthonmf.files.whole_files import writing_together
-with writing_together(Path("out")) as place:
-    place("summary.json").write_text("new")
-    place("assignments.csv").write_text("half of")
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-@pytest.mark.slow
-def test_a_writer_that_is_killed_leaves_the_old_files(table, tmp_path, run):
-    run("fit", table, "-k", 3, "-o", "out", "--seed", 0)
-    folder = tmp_path / "out"
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    killed = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, env=ENVIRONMENT)
-    assert killed.returncode == -signal.SIGKILL
-    after = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert {name: after[name] for name in before} == before
-    assert len(after) > len(before)  # what the killed writer left
-    run("fit", table, "-k", 3, "-o", "out", "--seed", 0)
-    assert {path.name for path in folder.iterdir()} == set(before)
 
 
 def test_files_of_others_are_not_replaced(table, tmp_path, run):

@@ -185,23 +185,6 @@ def test_clones_pickles_and_joblib_files_are_equal_in_every_bit(tmp_path):
     assert not hasattr(clone(model), "components_")
 
 
-@pytest.mark.parametrize("orthogonal", SETTINGS)
-def test_pandas_frames_keep_their_names(orthogonal):
-    pandas = pytest.importorskip("pandas")
-    X = pandas.DataFrame(
-        planted(orthogonal),
-        columns=[f"f{i}" for i in range(30)],
-        index=[f"s{i}" for i in range(80)],
-    )
-    model = OrthogonalNMF(4, orthogonal=orthogonal, random_state=0)
-    frame = model.set_output(transform="pandas").fit_transform(X)
-    assert frame.columns.tolist() == [f"orthogonalnmf{i}" for i in range(4)]
-    assert frame.index.tolist() == X.index.tolist()
-    assert model.feature_names_in_.tolist() == X.columns.tolist()
-    pandas.testing.assert_frame_equal(frame, model.transform(X))
-    assert model.get_feature_names_out().tolist() == frame.columns.tolist()
-
-
 @pytest.mark.slow
 def test_it_works_in_a_pipeline_and_a_grid_search():
     X, y = load_digits(n_class=4, return_X_y=True)

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from orthonmf.files.readers.names import shield
+from orthonmf.files.readers.text import shield
 from orthonmf.report.story import Story
 from orthonmf.stability.record import Membership
 

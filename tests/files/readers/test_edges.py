@@ -17,6 +17,25 @@ def read(text, tmp_path, **options):
     return read_matrix(path, **options)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["# a list\na x\nb y\n\na y\n", "a,x\nb,y\na,y\na,y\n", "p\tq\tw\na\tx\t2\nb\ty\t1\na\ty\t3\n"],
+)
+def test_lists_of_edges(text, tmp_path):
+    data = read(text, tmp_path)
+    assert np.array_equal(data.X.toarray() > 0, [[1, 1], [0, 1]])
+    assert (data.row_names, data.column_names) == (("a", "b"), ("x", "y"))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("a b c d\n", "line 1: .* 4 cells"), ("a\tb\t1\na\tc\tx\n", "line 2"), ("", "empty")],
+)
+def test_lists_that_are_none(text, why, tmp_path):
+    with pytest.raises(FileError, match=why):
+        read(text, tmp_path)
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", " "])
 @pytest.mark.parametrize(
     ("body", "names"),

@@ -84,46 +84,12 @@ def test_10x_folders_give_cells_as_rows(tmp_path, X):
         read_matrix(tmp_path / "matrix.mtx.gz")
 
 
-TABLES = {
-    "plain.csv": ("1,2\n3,4\n", None, None),
-    "header.csv": ("a,b\n1,2\n3,4\n", None, ("a", "b")),
-    "pandas.csv": (",a,b\nr,1,2\ns,3,4\n", ("r", "s"), ("a", "b")),
-    "numbered.csv": (",a,b\n0,1,2\n1,3,4\n", ("0", "1"), ("a", "b")),
-    "named-index.csv": ("id,a,b\nr,1,2\ns,3,4\n", ("r", "s"), ("a", "b")),
-    "only-index.csv": ("r,1,2\ns,3,4\n", ("r", "s"), None),
-    "r-style.tsv": ("a\tb\nr\t1\t2\ns\t3\t4\n", ("r", "s"), ("a", "b")),
-    "blank-lines.csv": ("\n\na,b\n\n1,2\n\n3,4\n\n", None, ("a", "b")),
-    "semicolon.csv": ("a;b\n1;2\n3;4\n", None, ("a", "b")),
-    "tab.csv": ("a\tb\n1\t2\n3\t4\n", None, ("a", "b")),
-    "quoted.csv": ('"a, or ""so""",b\n1,2\n3,4\n', None, ('a, or "so"', "b")),
-    "bom.csv": ("\ufeffa,b\n1,2\n3,4\n", None, ("a", "b")),
-    "spaces.csv": (" a , b \n 1 , 2 \n 3, 4\n", None, ("a", "b")),
-}
-
-
-@pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("packed", [False, True])
-def test_tables_are_recognized(name, packed, tmp_path):
-    text, rows, columns = TABLES[name]
-    path = tmp_path / (name + ".gz" * packed)
-    content = text.encode()
-    path.write_bytes(gzip.compress(content) if packed else content)
-    same(read_matrix(path), [[1, 2], [3, 4]], rows, columns)
-
-
 def test_what_is_recognized_can_be_overruled(tmp_path):
     path = tmp_path / "years.csv"
     path.write_text("1990,1991\n1,2\n3,4\n")
     same(read_matrix(path, header=True), [[1, 2], [3, 4]], None, ("1990", "1991"))
     path.write_text("7,1,2\n8,3,4\n")
     same(read_matrix(path, index=True), [[1, 2], [3, 4]], ("7", "8"))
-
-
-def test_lines_are_counted_from_the_first_one_of_the_file(tmp_path):
-    path = tmp_path / "x.csv"
-    path.write_text("\n\na,b\n1,2\n\n3,four\n")
-    with pytest.raises(FileError, match=r"line 6: column 2 \('b'\): 'four' is no number"):
-        read_matrix(path)
 
 
 @given(st.lists(st.lists(st.floats(0, 1e300), min_size=3, max_size=3), min_size=1, max_size=8))
@@ -217,29 +183,6 @@ def test_zarr_arrays_and_groups(version, tmp_path, X):
     group = zarr.open_group(str(tmp_path / "g.zarr"), mode="w", zarr_format=version)
     group.create_array("inner", data=X)
     same(read_matrix(tmp_path / "g.zarr"), X)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["# a list\na x\nb y\n\na y\n", "a,x\nb,y\na,y\na,y\n", "p\tq\tw\na\tx\t2\nb\ty\t1\na\ty\t3\n"],
-)
-def test_lists_of_edges(text, tmp_path):
-    path = tmp_path / "g.edges"
-    path.write_text(text)
-    data = read_matrix(path)
-    assert np.array_equal(to_array(data.X) > 0, [[1, 1], [0, 1]])
-    assert (data.row_names, data.column_names) == (("a", "b"), ("x", "y"))
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [("a b c d\n", "line 1: .* 4 cells"), ("a\tb\t1\na\tc\tx\n", "line 2"), ("", "empty")],
-)
-def test_lists_that_are_none(text, why, tmp_path):
-    path = tmp_path / "g.edges"
-    path.write_text(text)
-    with pytest.raises(FileError, match=why):
-        read_matrix(path)
 
 
 def test_the_content_decides_when_the_name_does_not(tmp_path, X):

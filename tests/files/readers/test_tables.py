@@ -60,6 +60,27 @@ READ = {
     ),
 }  # fmt: skip
 
+# Content, names of rows and of columns, where X is [[1, 2], [3, 4]].
+PLAIN = {
+    "plain": ("1,2\n3,4\n", None, None),
+    "header": ("a,b\n1,2\n3,4\n", None, ("a", "b")),
+    "pandas": (",a,b\nr,1,2\ns,3,4\n", ("r", "s"), ("a", "b")),
+    "numbered": (",a,b\n0,1,2\n1,3,4\n", ("0", "1"), ("a", "b")),
+    "named index": ("id,a,b\nr,1,2\ns,3,4\n", ("r", "s"), ("a", "b")),
+    "only index": ("r,1,2\ns,3,4\n", ("r", "s"), None),
+    "r style": ("a\tb\nr\t1\t2\ns\t3\t4\n", ("r", "s"), ("a", "b")),
+    "blank lines": ("\n\na,b\n\n1,2\n\n3,4\n\n", None, ("a", "b")),
+    "semicolon": ("a;b\n1;2\n3;4\n", None, ("a", "b")),
+    "tab": ("a\tb\n1\t2\n3\t4\n", None, ("a", "b")),
+    "quoted": ('"a, or ""so""",b\n1,2\n3,4\n', None, ('a, or "so"', "b")),
+    "bom": ("\ufeffa,b\n1,2\n3,4\n", None, ("a", "b")),
+    "spaces": (" a , b \n 1 , 2 \n 3, 4\n", None, ("a", "b")),
+}
+READ |= {
+    name: (text, [[1, 2], [3, 4]], rows, columns, "")
+    for name, (text, rows, columns) in PLAIN.items()
+}
+
 
 @pytest.mark.parametrize("name", READ)
 @pytest.mark.parametrize("packed", [False, True])
@@ -101,6 +122,10 @@ REFUSED = {
     "NUL": ("a,b\n1,2\x003\n", r"line 2: column 2 .*UTF-16"),
     "an open quote": ('a,b\n1,2\n3,"4\n5,6\n', r"line 3: it cannot be split into cells"),
     "lines in a name": ('n,a\n"x\ny",1\nz,two\n', r"line 4: column 2"),
+    "a word below empty lines": (
+        "\n\na,b\n1,2\n\n3,four\n",
+        r"line 6: column 2 \('b'\): 'four' is no number",
+    ),
     "a line in the middle": (
         "a,b\r\n1,2\r\n\r\n3\r\n",
         r"line 4: it has 1 cells, the lines above 2",

@@ -11,10 +11,9 @@ from itertools import chain, islice
 import numpy as np
 from scipy.sparse import coo_array
 
-from orthonmf.files.readers.names import unshield
 from orthonmf.files.readers.opening import open_lines
 from orthonmf.files.readers.request import NamedMatrix, Request
-from orthonmf.files.readers.text import LOOK_AHEAD, Line, as_number, split_lines
+from orthonmf.files.readers.text import LOOK_AHEAD, Line, as_number, split_lines, unshield
 from orthonmf.inputs.parameters import name_nearest
 
 COMMENTS = ("#", "%")

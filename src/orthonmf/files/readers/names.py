@@ -11,32 +11,7 @@ from orthonmf.files.readers.opening import DAMAGED_TEXT, open_text, readable
 from orthonmf.files.readers.request import FileError
 
 LONGEST_LIST = 2**28
-# What a spreadsheet takes for a formula, behind the quotes that we put before such names.
-FORMULA = re.compile(r"'*[=+\-@\t\r]")
 TENX_MATRIX = re.compile(r"matrix\.mtx(\.gz)?$")
-
-
-def shield(name: str) -> str:
-    """A name for a table: with a quote before it where a spreadsheet would take it for a formula.
-
-    Numbers are no formulas and stay as they are. :func:`unshield` gives every name back.
-    """
-    if not FORMULA.match(name) or _is_number(name):
-        return name
-    return f"'{name}"
-
-
-def unshield(cell: str) -> str:
-    """The name that a cell of a table stands for."""
-    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
-
-
-def _is_number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return name == name.strip()
 
 
 def read_names(

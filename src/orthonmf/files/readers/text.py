@@ -18,7 +18,6 @@ from itertools import chain, islice, pairwise
 
 import numpy as np
 
-from orthonmf.files.readers.names import unshield
 from orthonmf.files.readers.opening import line_blocks, open_lines
 from orthonmf.files.readers.request import NamedMatrix, Names, Request
 from orthonmf.typing import Array
@@ -35,6 +34,8 @@ POINT = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?", re.IGNORECASE)
 MAY_BE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 THOUSANDS = re.compile(r"[+-]?\d{1,3}((,\d{3})+(\.\d+)?|(\.\d{3})+(,\d+)?|([ '\u00a0]\d{3})+)")
 SIGNS = "%$€£¥"
+# What a spreadsheet takes for a formula, behind the quotes that we put before such names.
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
 TRUTHS = ("true", "false")
 PLAIN_NUMBERS = (
     "write plain numbers: decimal points, no separators of thousands, no signs such as % or $, "
@@ -131,6 +132,20 @@ def looks_like_number(cell: str) -> bool:
     if text.lower() in (*MISSING, *TRUTHS) or as_number(text) is not None:
         return True
     return bool(COMMA.fullmatch(text) or THOUSANDS.fullmatch(text))
+
+
+def shield(name: str) -> str:
+    """A name for a table: with a quote before it where a spreadsheet would take it for a formula.
+
+    Numbers are no formulas and stay as they are. :func:`unshield` gives every name back.
+    """
+    is_number = as_number(name) is not None and name == name.strip()
+    return name if is_number or not FORMULA.match(name) else f"'{name}"
+
+
+def unshield(cell: str) -> str:
+    """The name that a cell of a table stands for."""
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
 
 
 @dataclass(frozen=True, slots=True)
