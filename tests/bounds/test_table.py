@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.sparse import csr_array
 
 import orthonmf
-from orthonmf.bounds import all_pairs, groups, table
+from orthonmf.bounds import all_pairs, allowance, groups, table
 from orthonmf.bounds.all_pairs import METHOD as METHOD_OF_PAIRS
 from orthonmf.bounds.all_pairs import all_pairs_bound
 from orthonmf.bounds.allowance import Allowance
@@ -36,7 +36,7 @@ X = RNG.random((5, 90))[RNG.integers(5, size=60)] * (RNG.random((60, 90)) < 0.4)
 @pytest.fixture
 def small_limits(monkeypatch):
     monkeypatch.setattr(table, "LARGEST_SIDE", 50)
-    monkeypatch.setattr(table, "LARGEST_GROUP", 25)
+    monkeypatch.setattr(allowance, "LARGEST_GROUP", 25)
 
 
 def bounds_of(matrix, k):
@@ -140,14 +140,14 @@ def test_with_room_and_time_all_pairs_are_used(store):
 
 def test_without_room_for_pairs_groups_are_used(monkeypatch):
     monkeypatch.setattr(table, "N_GROUPS", (60, 40, 20))
-    monkeypatch.setattr(table, "LARGEST_MATRIX", 100)
+    monkeypatch.setattr(allowance, "LARGEST_MATRIX", 100)
     found = side_of(POINTS)
     assert found.method == groups.METHOD
     assert TAIL * (1 - 1e-3) <= found.value <= error_by_hand(POINTS, 3)
 
 
 def test_without_room_for_groups_batches_are_used(monkeypatch):
-    monkeypatch.setattr(table, "LARGEST_MATRIX", 10)
+    monkeypatch.setattr(allowance, "LARGEST_MATRIX", 10)
     monkeypatch.setattr(table, "BATCH", 50)
     found = side_of(POINTS)
     assert found.method == METHOD_IN_BATCHES

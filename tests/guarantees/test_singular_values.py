@@ -62,7 +62,7 @@ def test_a_wrong_factor_costs_tightness_never_truth(monkeypatch):
         # Values far too small: the matrix that should be semidefinite is not.
         values = np.sort(rng.random(3))[::-1] * 1e-3
         bound = top_sum_upper_bound(gram, 2, Eigenpairs(values, vectors, 1e-18 * np.eye(3)))
-        assert bound is not None
+        assert np.isfinite(bound)
         assert bound >= np.linalg.eigvalsh(gram)[-2:].sum()
 
 
@@ -79,7 +79,6 @@ def test_the_proven_sum_is_as_good_as_the_eigenvalues_whatever_the_gap():
         B = np.maximum(B, B.T)
         top = np.linalg.eigvalsh(B)[p - k :].sum()
         bound = top_sum_upper_bound(B, k)
-        assert bound is not None
         assert top * (1 - 1e-13) <= bound <= top + 1e-11 * k * values[0]
 
 

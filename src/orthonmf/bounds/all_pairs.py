@@ -11,13 +11,12 @@ seeks a good N, and `prove_raised` says what a stored one proves, whatever it is
 from __future__ import annotations
 
 import math
-from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 
 from orthonmf.bounds.allowance import Allowance, pairs_proof_seconds
 from orthonmf.bounds.eigenvalues import top_sum_upper_bound
-from orthonmf.bounds.relaxation import DOUBLE_SIDE, Aim, Multiplier, search
+from orthonmf.bounds.relaxation import DOUBLE_SIDE, Aim, raise_matrix, search
 from orthonmf.certificate import LowerBound
 from orthonmf.rounding import growth, round_down, safe_exponent, scale_back, symmetric
 from orthonmf.typing import Array
@@ -29,8 +28,6 @@ PRECISION, MAX_ITER = 1e-4, 200
 # The same up to `DOUBLE_SIDE`, where iterations cost next to nothing.
 SMALL_PRECISION, SMALL_MAX_ITER = 2e-8, 1000
 GAP = 5e-4  # it ends also when the bound is within this part of the error in hand
-HUGE = 2.0**20  # no multiplier above so many times the largest entry is ever of use
-PANEL = 256
 
 
 def all_pairs_bound(
@@ -65,7 +62,7 @@ def all_pairs_bound(
         aim = Aim(trace, precision, target_captured(trace, upper), max_iter or most)
         reserve = pairs_proof_seconds(n)
         multiplier = search(gram, n_components, aim, allowance, reserve=reserve)
-        raise_matrix(gram, multiplier, HUGE * math.ldexp(largest, -exponent))
+        raise_matrix(gram, multiplier)
         start = multiplier.vectors
         del multiplier  # the proof needs the room
     else:
@@ -77,25 +74,6 @@ def all_pairs_bound(
 def target_captured(trace: float, upper: float) -> float:
     """What a solution within `GAP` of the squared error in hand captures: where a search ends."""
     return trace - min(upper, trace) * (1.0 - GAP)
-
-
-def raise_matrix(matrix: Array, multiplier: Multiplier, most: float) -> None:
-    """Replace G by G + N in place, symmetric and nowhere below the larger of two mates of G.
-
-    Whatever the multiplier holds: N is never negative, and adding what is not negative never
-    lowers a rounded sum. So the difference is an exact, admissible N, of entries up to ``most``.
-    """
-    signed = multiplier.signed
-    borders = sorted({*range(0, len(matrix), PANEL), signed, len(matrix)})
-    panels = [slice(*pair) for pair in pairwise(borders)]  # none across the border of the signed
-    for left, right in combinations_with_replacement(panels, 2):
-        # Where nothing is added, mates are made equal all the same.
-        part = np.maximum(matrix[left, right], matrix[right, left].T)
-        if right.stop <= signed:
-            above, below = multiplier.part(left, right, most), multiplier.part(right, left, most)
-            part += np.maximum(above, below.T)
-        matrix[left, right] = part
-        matrix[right, left] = part.T
 
 
 def prove_raised(
@@ -110,8 +88,6 @@ def prove_raised(
     however ``raised`` was computed.
     """
     top = top_sum_upper_bound(raised, k, start=start)
-    if top is None:
-        return 0.0
     # <G, Z> is never negative, so neither is the bound that is needed here.
     captured = max(0.0, top) * (1.0 + growth(inner_length)) * (1.0 + growth(4))
     return round_down(trace, inner_length + len(raised)) - captured - growth(2) * trace

@@ -21,9 +21,7 @@ LARGEST_SIDE = 4000
 LARGEST_GROUP = 2000
 SMALLEST_GROUP = 4
 GROUP_WORK = 2**38
-# What a product of a sparse matrix costs at most, and what of a proof, in those of a dense one.
-PRICE_OF_ENTRY = 14
-PRICE_OF_PROOF = 8
+PRICE_OF_PROOF = 8  # what a product of a proof costs, in those of a dense Gram matrix
 FEW_ITERATIONS = 25  # a search that could not make so many is not begun
 LARGEST_MATRIX = 10_000  # no matrix of a larger side is made, whatever memory there is
 PAIR_BYTES = 20  # for every entry of the matrix of a search over all pairs
@@ -91,6 +89,11 @@ class Allowance:
         return f"{method}; the search was {why}" if why else method
 
 
+def search_seconds(iterations: int, side: int) -> float:
+    """About how long one core takes for so many iterations on a matrix of this side."""
+    return iterations * PER_ENTRY * side**2
+
+
 def proof_seconds(side: int) -> float:
     """About how long one core takes to factor a matrix of this side and to check the factor."""
     return 2.0 / 3.0 * side**3 / PROOF_PER_SECOND
@@ -101,6 +104,16 @@ def pairs_proof_seconds(side: int) -> float:
     return proof_seconds(side) * (1.0 if side < SINGLE_SIDE else SINGLE_SHARE)
 
 
-def has_room(needed: int) -> bool:
-    """Whether so many bytes are available."""
-    return needed <= available_memory()
+def has_room(side: int, entry_bytes: int) -> bool:
+    """Whether matrices of this side may be made that take so many bytes for every entry."""
+    return side <= LARGEST_MATRIX and entry_bytes * side**2 <= available_memory()
+
+
+def group_size(k: int, n_points: int, products: float = 1.0) -> int:
+    """How many of so many points may form a group; 0 where that would be too few for k parts.
+
+    A row of the Gram matrix of all points takes so many ``products`` at most.
+    """
+    of_proofs = math.sqrt(GROUP_WORK / PRICE_OF_PROOF / n_points)
+    size = int(min(LARGEST_GROUP, GROUP_WORK / products, of_proofs))
+    return size if size >= SMALLEST_GROUP * k else 0

@@ -30,7 +30,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import block_diag
 
-from orthonmf.bounds.all_pairs import HUGE, raise_matrix
 from orthonmf.bounds.allowance import Allowance, proof_seconds
 from orthonmf.bounds.eigenvalues import eigenvalues_from_above, leading_eigenpairs, pairs_for_sum
 from orthonmf.bounds.groups import (
@@ -43,7 +42,7 @@ from orthonmf.bounds.groups import (
     reduce_rows,
     start_of_proof,
 )
-from orthonmf.bounds.relaxation import Aim, Multiplier, search
+from orthonmf.bounds.relaxation import Aim, Multiplier, raise_matrix, search
 from orthonmf.bounds.semidefinite import Cover, how_far_below
 from orthonmf.certificate import LowerBound
 from orthonmf.rounding import (
@@ -246,7 +245,7 @@ def find_dominant(side: Side) -> Dominant | None:
         if gap <= 0.0:
             continue
         below = how_far_below(matrix, Cover(level, np.array([gap]), w))
-        if below is not None:
+        if math.isfinite(below):
             second = (level + below + side.rounding) * (1.0 + growth(4))
             return Dominant(w[:, 0], (second + gap) * (1.0 + growth(2)), second, gap)
     return None
@@ -328,7 +327,7 @@ def prove_steps(side: Side, candidate: Candidate, dominant: Dominant) -> Array |
         c = candidate.task.alpha * dominant.gap * (1.0 - growth(4))
         matrix -= c * np.outer(dominant.vector, dominant.vector)
         off += growth(4) * (norm_from_above(side.matrix) + c)
-    raise_matrix(matrix, spread(side, candidate.multiplier), HUGE * float(np.abs(matrix).max()))
+    raise_matrix(matrix, spread(side, candidate.multiplier))
     with np.errstate(all="ignore"):  # whatever the search has left
         start = side.basis @ candidate.multiplier.vectors
     whole = float(candidate.steps.sum()) + dominant.first

@@ -18,22 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.bounds.all_pairs import HUGE, raise_matrix
 from orthonmf.bounds.allowance import (
     FEW_ITERATIONS,
-    GROUP_WORK,
-    LARGEST_GROUP,
-    LARGEST_MATRIX,
     LARGEST_SIDE,
     PAIR_BYTES,
-    PER_ENTRY,
-    PRICE_OF_PROOF,
-    SMALLEST_GROUP,
     Allowance,
+    group_size,
     has_room,
     proof_seconds,
+    search_seconds,
 )
 from orthonmf.bounds.eigenvalues import top_sum_upper_bound
+from orthonmf.bounds.relaxation import raise_matrix
 from orthonmf.bounds.reweighting import Table, reweight, search_jointly
 from orthonmf.certificate import LowerBound
 from orthonmf.engine.counts import Counts
@@ -67,14 +63,14 @@ def bound_divergence(
         return LowerBound(prove(table, table.normalized(), 1), "the sums of rows and columns")
     choice = reweight(table, labels[heavy], k)
     best = LowerBound(prove(table, choice.logs, k), METHOD)
-    needed = FEW_ITERATIONS * PER_ENTRY * n * n + 2.0 * proof_seconds(n)
-    fits = n <= LARGEST_MATRIX and has_room(PAIR_BYTES * n * n)
-    if tight and fits and needed <= allowance.seconds and not allowance.cut:
+    needed = search_seconds(FEW_ITERATIONS, n) + 2.0 * proof_seconds(n)
+    in_time = needed <= allowance.seconds and not allowance.cut
+    if tight and in_time and has_room(n, PAIR_BYTES):
         share = cost / counts.total
         logs, multiplier = search_jointly(table, choice, labels[heavy], k, share, allowance)
         Y = table.matrix(logs)
         raised = gram_of_rows(Y)
-        raise_matrix(raised, multiplier, HUGE * float(np.diagonal(raised).max()))
+        raise_matrix(raised, multiplier)
         start = multiplier.vectors.astype(np.float64)
         captured = captured_by_pairs(raised, Y.shape[1], table.roots, k, start)
         value = divergence_from_below(table, Y.data, captured)
@@ -91,8 +87,8 @@ def prove(table: Table, logs: Array, k: int) -> float:
     Y, n = table.matrix(logs), len(table.roots)
     groups = [np.arange(n)]
     if min(Y.shape) > LARGEST_SIDE and k > 1:
-        size = int(min(LARGEST_GROUP, math.sqrt(GROUP_WORK / PRICE_OF_PROOF / n)))
-        if size < SMALLEST_GROUP * k:
+        size = group_size(k, n)
+        if not size:
             return 0.0
         groups = np.array_split(np.random.default_rng(0).permutation(n), math.ceil(n / size))
     captured = math.fsum(captured_from_above(Y[rows], table.roots[rows], k) for rows in groups)
@@ -142,10 +138,7 @@ def captured_from_above(matrix: Any, roots: Array, k: int) -> float:
     gram = symmetric(gram_of_rows(matrix.T.tocsr()))
     error = round_up(growth(4 * n + 32) * (norm_from_above(gram) + of_roots), 4)
     gram -= np.outer(along, along)
-    top = top_sum_upper_bound(gram, k - 1)
-    if top is None:
-        return whole
-    rest = max(0.0, top) + round_up(math.sqrt(k) * error, 4)
+    rest = max(0.0, top_sum_upper_bound(gram, k - 1)) + round_up(math.sqrt(k) * error, 4)
     return min(whole, round_up(of_roots + rest, 4))
 
 
@@ -166,8 +159,6 @@ def captured_by_pairs(
     sizes = float(np.linalg.norm(dual) * np.linalg.norm(roots))
     first = None if start is None else np.column_stack([roots, start])
     top = top_sum_upper_bound(raised, k, start=first)
-    if top is None:
-        return math.inf
     lost = math.sqrt(k) * growth(8) * (norm_from_above(raised) + 4.0 * sizes)
     lost += 2.0 * growth(n + 8) * sizes
     captured = top - 2.0 * float(dual @ roots) + round_up(lost, 2 * n + 8)

@@ -45,8 +45,8 @@ class Eigenpairs:
 
 def top_sum_upper_bound(
     matrix: Array, k: int, pairs: Eigenpairs | None = None, *, start: Array | None = None
-) -> float | None:
-    """A proven upper bound on the sum of the k largest eigenvalues, or None if no check passed.
+) -> float:
+    """A proven upper bound on the sum of the k largest eigenvalues, infinite if no check passed.
 
     ``matrix`` B is symmetric (p, p) with k < p, entries in the safe range. ``pairs`` are proposals
     for its leading eigenpairs, at least k + 1 of them; they are found here when not given, from
@@ -64,13 +64,10 @@ def top_sum_upper_bound(
         proposed = cover.sum_of_largest(k)
         bound = _proven_sum(matrix, k, cover, np.float32)
         rest = float(np.trace(matrix)) - proposed
-        if bound is not None and bound <= proposed + SINGLE_LOSS * rest:
+        if bound <= proposed + SINGLE_LOSS * rest:
             return bound
-    for slack in SLACKS:
-        bound = _proven_sum(matrix, k, _propose(pairs, k, slack), np.float64)
-        if bound is not None:
-            return bound
-    return None
+    bounds = (_proven_sum(matrix, k, _propose(pairs, k, slack)) for slack in SLACKS)
+    return next(filter(math.isfinite, bounds), math.inf)
 
 
 def pairs_for_sum(
@@ -118,11 +115,9 @@ def _propose(
     return Cover(level, excess[used], pairs.vectors @ rotation[:, ::-1][:, used])
 
 
-def _proven_sum(matrix: Array, k: int, cover: Cover, dtype: type) -> float | None:
-    """The bound that a cover proves (see `top_sum_upper_bound`), None if it proves none."""
+def _proven_sum(matrix: Array, k: int, cover: Cover, dtype: type = np.float64) -> float:
+    """The bound that a cover proves (see `top_sum_upper_bound`)."""
     below = how_far_below(matrix, cover, dtype)
-    if below is None:
-        return None
     captured = round_up(float(cover.excess[:k].sum()) * stretch_of(cover.vectors), k + 8)
     defect = round_up(math.sqrt(k) * below, 2)
     bound = k * cover.level + captured + defect
@@ -140,7 +135,7 @@ def eigenvalues_from_above(matrix: Array, k: int, pairs: Eigenpairs) -> Array | 
     for slack in SLACKS:
         cover = _propose(pairs, k, slack, size=size)
         below = how_far_below(matrix, cover)
-        if below is not None:
+        if math.isfinite(below):
             break
     else:
         return None

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from orthonmf.bounds.all_pairs import HUGE, PRECISION, raise_matrix, target_captured
+from orthonmf.bounds.all_pairs import PRECISION, target_captured
 from orthonmf.bounds.allowance import Allowance, proof_seconds
 from orthonmf.bounds.eigenvalues import leading_eigenpairs, top_sum_upper_bound
-from orthonmf.bounds.relaxation import Aim, Multiplier, search
+from orthonmf.bounds.relaxation import Aim, Multiplier, raise_matrix, search
 from orthonmf.bounds.semidefinite import Cover, check_factor
 from orthonmf.certificate import LowerBound
 from orthonmf.rounding import (
@@ -184,13 +184,10 @@ def prove_grouped(
     side, m = rows.shape
     matrix = np.zeros((side + k, side + k))
     np.matmul(rows, rows.T, out=matrix[:side, :side])
-    largest = float(np.diagonal(matrix).max())
-    raise_matrix(matrix, multiplier, HUGE * largest)
+    raise_matrix(matrix, multiplier)
     if start is not None:
         start = np.vstack([start, np.zeros((k, start.shape[1]))])
     top = top_sum_upper_bound(matrix, k, start=start)
-    if top is None:
-        return 0.0
     size = norm_from_above(rows) ** 2
     e = (growth(m + 2) + 3.0 * reduced.rounding) * size
     captured = (max(0.0, top) + math.sqrt(k) * e) * (1.0 + growth(8))

@@ -11,7 +11,8 @@ positive part is the copy of Z that is non-negative, its negative part the scale
 
 A projection needs only the eigenvalues above its shift, which are few. Ritz vectors of one
 iteration are where the next starts, and one step of them is enough. Everything may be inexact,
-or wrong: that costs tightness, never truth (`eigenvalues` proves what the result is worth).
+or wrong: that costs tightness, never truth. `raise_matrix` adds an admissible N whatever the search
+has left, and `eigenvalues` proves what it is worth.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 from scipy.linalg import get_blas_funcs
@@ -43,6 +45,7 @@ DOUBLE_SIDE = 500  # up to this side a search is done in float64, beyond it in f
 # former pair a search is near the end after tens of iterations, with the latter nearer after more.
 QUICK, THOROUGH = (4.0, 2.0), (16.0, 1.5)
 ROWS = 256  # rows of M that are worked on at once: nothing else of its size is made
+HUGE = 2.0**20  # no multiplier above so many times the largest entry is ever of use
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +331,26 @@ class _Search:
         return Multiplier(
             self.state, self.penalty, self.signed, self.top, values, vectors, self.root
         )
+
+
+def raise_matrix(matrix: Array, multiplier: Multiplier) -> None:
+    """Replace a matrix G by G + N in place, symmetric, nowhere below the larger of two mates of G.
+
+    Whatever the multiplier holds: N is never negative, and adding what is not negative never
+    lowers a rounded sum. So the difference is an exact, admissible N.
+    """
+    signed = multiplier.signed
+    most = HUGE * max(float(matrix.max()), -float(matrix.min()))
+    borders = sorted({*range(0, len(matrix), ROWS), signed, len(matrix)})
+    parts = [slice(*pair) for pair in pairwise(borders)]  # none across the border of the signed
+    for left, right in combinations_with_replacement(parts, 2):
+        # Where nothing is added, mates are made equal all the same.
+        part = np.maximum(matrix[left, right], matrix[right, left].T)
+        if right.stop <= signed:
+            above, below = multiplier.part(left, right, most), multiplier.part(right, left, most)
+            part += np.maximum(above, below.T)
+        matrix[left, right] = part
+        matrix[right, left] = part.T
 
 
 def ritz(

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.bounds.allowance import PER_ENTRY, Allowance, proof_seconds
+from orthonmf.bounds.allowance import Allowance, proof_seconds, search_seconds
 from orthonmf.bounds.relaxation import Aim, Multiplier, ritz, search
 from orthonmf.engine.counts import Counts
 from orthonmf.engine.kernels.sparse import gram_of_rows, with_values
@@ -164,8 +164,7 @@ def search_jointly(
     the divergence as a part of N.
     """
     n = len(table.roots)
-    affordable = allowance.seconds / (PER_ENTRY * n * n)
-    rounds = int(np.clip(affordable / (2 * ITERATIONS), 1, ROUNDS))
+    rounds = int(np.clip(allowance.seconds / search_seconds(2 * ITERATIONS, n), 1, ROUNDS))
     roots = table.roots / np.linalg.norm(table.roots)
     answer = table.normalized() - table.ratios_to_chance(labels)[1] / 2.0
     logs, captured = (choice.logs + answer) / 2.0, 1.0

@@ -37,15 +37,15 @@ class Cover:
         return k * self.level + float(self.excess[:k].sum())
 
 
-def how_far_below(matrix: Array, cover: Cover, dtype: type = np.float64) -> float | None:
+def how_far_below(matrix: Array, cover: Cover, dtype: type = np.float64) -> float:
     """A number e such that  t I + V diag(c) V^T - B >= -E  for some E of norm e at most.
 
     ``matrix`` B is symmetric (p, p) float64, its entries in the safe range. The witness is a
     Cholesky factor F, found in ``dtype``: E = t I + V diag(c) V^T - B - F^T F  will do, however
-    poor F is. None when no factor was found. Costs p^3/3 operations, and as many to check it.
+    poor F is. Infinite when no factor was found. Costs p^3/3 operations, and as many to check it.
     """
     checked = check_factor(matrix, cover, dtype)
-    return None if checked is None else checked[1]
+    return math.inf if checked is None else checked[1]
 
 
 def check_factor(

@@ -51,8 +51,6 @@ def tail_from_gram(gram: Array, n_components: int, inner_length: int) -> LowerBo
     exponent = safe_exponent(largest)
     matrix = symmetric(gram if exponent == 0 else np.ldexp(gram, -exponent))
     top = top_sum_upper_bound(matrix, n_components)
-    if top is None:
-        return LowerBound(0.0, METHOD)
     formed = math.sqrt(n_components) * growth(inner_length) * norm_from_above(matrix)
     trace = float(np.trace(matrix))
     value = round_down(trace, inner_length + p) - top - round_up(formed, 4)

@@ -17,20 +17,17 @@ import numpy as np
 from orthonmf.bounds.all_pairs import all_pairs_bound
 from orthonmf.bounds.allowance import (
     FEW_ITERATIONS,
-    GROUP_WORK,
     INTERRUPTED,
     LARGEST_GROUP,
-    LARGEST_MATRIX,
     LARGEST_SIDE,
     PAIR_BYTES,
-    PER_ENTRY,
-    PRICE_OF_ENTRY,
-    PRICE_OF_PROOF,
     SMALLEST_GROUP,
     Allowance,
+    group_size,
     has_room,
     pairs_proof_seconds,
     proof_seconds,
+    search_seconds,
 )
 from orthonmf.bounds.blocks import blocks_bound
 from orthonmf.bounds.divergence import bound_divergence
@@ -59,6 +56,7 @@ PACKING_ENTRIES = 2**24
 ALONE = " alone, so that part of the gap is the bound's own"
 # Pairs are not compared by default when the singular values prove a ratio below this already.
 CLOSE_ENOUGH = 1.2
+PRICE_OF_ENTRY = 14  # what a product of a sparse matrix costs at most, in those of a dense one
 PROOF_BYTES = 48  # for every entry of the matrix of a proof for groups or blocks
 AMPLE = 1.5  # with so many times the seconds that all pairs need, groups are not tried first
 N_GROUPS = (2000, 1000, 400)  # groups of points, the most that time allows
@@ -200,11 +198,8 @@ def _bound_by_groups(case: Case) -> list[LowerBound]:
     points = (Samples(matrix) if n <= m else columns_of(matrix)).at_hand
     if points is None:
         return _give_up(f"the smaller side of X is {side} and X is not in memory")
-    products = min(n * m, PRICE_OF_ENTRY * matrix.n_entries)
-    size = int(
-        min(LARGEST_GROUP, GROUP_WORK / products, math.sqrt(GROUP_WORK / PRICE_OF_PROOF / side))
-    )
-    if size < SMALLEST_GROUP * k:
+    size = group_size(k, side, min(n * m, PRICE_OF_ENTRY * matrix.n_entries))
+    if not size:
         return _give_up(
             f"the smaller side of X is {side}, and groups of {SMALLEST_GROUP * k} points or more "
             "are too much work. certificate='tight' gives a bound from batches of points"
@@ -280,9 +275,9 @@ def bound_side(
     """
     heavy = np.flatnonzero(points.weights > 0)
     n, m = len(heavy), points.dimension
-    pairs_fit = n <= LARGEST_MATRIX and has_room(PAIR_BYTES * n * n)
+    pairs_fit = has_room(n, PAIR_BYTES)
     # About the least time in which a search over all pairs is worth its proof.
-    seconds = FEW_ITERATIONS * PER_ENTRY * n * n + pairs_proof_seconds(n)
+    seconds = search_seconds(FEW_ITERATIONS, n) + pairs_proof_seconds(n)
     groups = _most_groups(m, n, k, allowance.seconds / 4.0)
     bounds: list[LowerBound] = []
     if groups and not (pairs_fit and AMPLE * seconds <= allowance.seconds):
@@ -307,8 +302,8 @@ def _most_groups(m: int, n: int, k: int, seconds: float) -> int:
     """
     for count in (count for count in N_GROUPS if count > k):
         side = m + count
-        if side < n and side <= LARGEST_MATRIX and has_room(PROOF_BYTES * side * side):
-            needed = GROUP_ITERATIONS * PER_ENTRY * count**2 + 3.0 * proof_seconds(side)
+        if side < n and has_room(side, PROOF_BYTES):
+            needed = search_seconds(GROUP_ITERATIONS, count) + 3.0 * proof_seconds(side)
             if needed <= seconds or count == N_GROUPS[-1]:
                 return count
     return 0
@@ -347,18 +342,14 @@ def _block_groups(n: int, m: int, seconds: float) -> list[int]:
 
     def needed(count: int) -> float:
         # About the time of the searches and proofs that are worth doing again with more groups.
-        iteration = PER_ENTRY * (min(count, n) + min(count, m)) ** 2
+        iterations = search_seconds(BLOCK_ITERATIONS, min(count, n) + min(count, m))
         proof = BLOCK_PROOF * proof_seconds(2 * n + min(count, m))
-        return BLOCK_SEARCHES * (BLOCK_ITERATIONS * iteration + proof)
+        return BLOCK_SEARCHES * (iterations + proof)
 
     *more, few = N_GROUPS
     fitting = [count for count in more if needed(count) <= seconds]
     sides = {count: 2 * n + min(count, m) for count in (few, *fitting[:1])}
-    return [
-        count
-        for count, side in sides.items()
-        if side <= LARGEST_MATRIX and has_room(PROOF_BYTES * side**2)
-    ]
+    return [count for count, side in sides.items() if has_room(side, PROOF_BYTES)]
 
 
 # What the certificates that may be asked for (`orthonmf.certificate.CERTIFICATES`) are made of.

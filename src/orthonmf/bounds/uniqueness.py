@@ -15,10 +15,9 @@ import math
 
 import numpy as np
 
-from orthonmf.bounds.all_pairs import HUGE, raise_matrix
-from orthonmf.bounds.allowance import LARGEST_MATRIX, PER_ENTRY, Allowance, has_room, proof_seconds
+from orthonmf.bounds.allowance import Allowance, has_room, proof_seconds, search_seconds
 from orthonmf.bounds.eigenvalues import top_sum_upper_bound
-from orthonmf.bounds.relaxation import Aim, search
+from orthonmf.bounds.relaxation import Aim, raise_matrix, search
 from orthonmf.bounds.table import Side
 from orthonmf.rounding import WEIGHT_ROUNDINGS, growth, norm_from_above, round_down, round_up
 from orthonmf.typing import Array
@@ -27,7 +26,7 @@ from orthonmf.typing import Array
 # neighbors. The bound is convex in the scale.
 FIRST_POWERS, NEIGHBORS, LEAST_POWER, LARGEST_POWER = (6, 8, 10, 4), (-1, 1), 0, 14
 ITERATIONS, PRECISION = 400, 1e-3  # the latter of the distance, for all that is done
-GRAM_COPIES = 40  # bytes for every entry of the matrices of a search and its proof
+GRAM_BYTES = 40  # bytes for every entry of the matrices of a search and its proof
 
 
 def unique_within(
@@ -52,8 +51,8 @@ def unique_within(
     inner_length = points.dimension + WEIGHT_ROUNDINGS
     heavy = np.flatnonzero((points.weights > 0) | (labels >= 0))
     n, labels = len(heavy), labels[heavy]
-    needed = 50 * PER_ENTRY * n * n + proof_seconds(n)
-    fits = k < n <= LARGEST_MATRIX and has_room(GRAM_COPIES * n * n)
+    needed = search_seconds(50, n) + proof_seconds(n)
+    fits = k < n and has_room(n, GRAM_BYTES)
     used = np.unique(labels[(labels >= 0) & (scales[heavy] > 0)])
     if not fits or needed > allowance.left or len(used) < k:
         return None
@@ -106,9 +105,7 @@ def distance_from_above(
     nothing = scale * captured - k  # the sum of eigenvalues at which the distance is 0
     aim = Aim(nothing + 1.0, PRECISION, nothing + PRECISION, ITERATIONS)
     multiplier = search(matrix, k, aim, allowance, reserve=proof_seconds(n))
-    raise_matrix(matrix, multiplier, HUGE * float(np.abs(matrix).max()))
+    raise_matrix(matrix, multiplier)
     top = top_sum_upper_bound(matrix, k, start=multiplier.vectors)
-    if top is None:
-        return math.inf
     bound = k + top - scale * captured + round_up(math.sqrt(k) * lost, 8)
     return bound + growth(8) * (k + abs(top) + scale * abs(captured))
