@@ -14,8 +14,8 @@ import numpy as np
 
 from orthonmf.inputs.parameters import (
     as_choice,
+    as_count,
     as_generator,
-    as_n_components,
     as_sizes,
     as_tolerance,
 )
@@ -90,8 +90,8 @@ def make_planted(
     >>> bool(result.relative_squared_error < 0.01)
     True
     """
-    n = as_n_components(n_samples, "n_samples")
-    m = as_n_components(n_features, "n_features")
+    n = as_count(n_samples, "n_samples")
+    m = as_count(n_features, "n_features")
     level = as_tolerance(noise, "noise")
     as_choice(orthogonal, ("samples", "features", "both"), "orthogonal")
     sizes = as_sizes(n_components, orthogonal)

@@ -7,8 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import fields, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from orthonmf.certificate import (
     CERTIFICATE_SECONDS,
     NOTHING_PROMISED,
     ZERO,
+    Certificate,
     state_promise,
     tell_zero_rows,
 )
@@ -34,8 +34,8 @@ from orthonmf.inputs.names import names_for
 from orthonmf.inputs.parameters import (
     as_certificate,
     as_choice,
+    as_count,
     as_generator,
-    as_n_components,
     as_n_init,
     as_path,
     as_seed,
@@ -214,25 +214,26 @@ def factorize(
     as_choice(orthogonal, tuple(SETTINGS), "orthogonal")
     as_choice(beta_loss, tuple(LOSSES), "beta_loss")
     as_choice(algorithm, tuple(NAMES), "algorithm")
-    certificate, seconds = as_certificate(certificate, certificate_seconds, beta_loss)
+    certificate, limit = as_certificate(certificate, certificate_seconds, beta_loss)
     if init is None or isinstance(init, str):
         as_choice(init, tuple(INITS), "init")
     if kmeans is not None and not callable(kmeans):
         as_choice(kmeans, tuple(SUBROUTINES), "kmeans")
     asked = as_sizes(n_components, orthogonal)
-    seed = as_seed(random_state)
     k, n_groups = asked if isinstance(asked, tuple) else (asked, 0)
-    asked_n_init = as_n_init(n_init)
+    n_starts = as_n_init(n_init)
+    seed = as_seed(random_state)
     options = Options(
         asked=asked,
         rng=as_generator(random_state if seed is None else seed),
+        seed=seed,
         orthogonal=orthogonal,
         beta_loss=beta_loss,
         algorithm=algorithm,
         init=init,
         kmeans=kmeans,
-        n_init=0 if isinstance(asked_n_init, str) else asked_n_init,
-        max_iter=as_n_components(max_iter, "max_iter"),
+        n_init=0 if isinstance(n_starts, str) else n_starts,
+        max_iter=as_count(max_iter, "max_iter"),
         tol=as_tolerance(tol),
         certificate=certificate,
         file=None if checkpoint is None else as_path(checkpoint, "checkpoint"),
@@ -248,15 +249,13 @@ def factorize(
         data = Data(X, sample_weight, feature_weight, missing_values, n_jobs, max_memory)
         matrix = data.read()
         names = names_for(X, matrix.shape, sample_names, feature_names)
-        if not isinstance(init, str):
-            options = replace(options, init=as_directions(init, k, matrix.shape[1]))
-        options = with_usable(options, matrix)
-        chosen = algorithm_for(options, kind_of_data(matrix, options))
-        options = replace(options, n_init=options.n_init or chosen.starts)
+        weights = as_weights(feature_weight, matrix.shape[1], "feature_weight")
+        options = fit_to_data(options, matrix)
+        chosen = algorithm_for(options, kind_of_data(options, matrix))
         refuse_large_fit(matrix, chosen, options.n_components, orthogonal, options.n_groups)
-        if options.file is not None:
-            steps = open_checkpoint(options.file, matrix, options, seed, random_state is not None)
-            options, seed = replace(options, checkpoint=steps), steps.seed
+        repeated = repeat(options)
+        options = replace(options, n_init=options.n_init or chosen.starts)
+        options = with_checkpoint(options, matrix, seeded=random_state is not None)
         if matrix.total > 0:
             solution = chosen.solve(matrix, options)
         else:
@@ -264,53 +263,67 @@ def factorize(
         published = chosen.publish(matrix, solution, options)
         result = replace(
             published,
-            feature_weight=as_weights(feature_weight, matrix.shape[1], "feature_weight"),
+            feature_weight=weights,
             promise=promise_for(matrix, published, solution.promise),
             sample_names=names[0],
             feature_names=names[1],
-            random_state=seed,
-            fit_options=repeatable(options, asked_n_init),
+            random_state=options.seed,
+            fit_options=repeated,
             seconds=time.perf_counter() - started,
         )
-        result = replace(result, cautions=find_cautions(matrix, result))
-        data = replace(data, feature_weight=result.feature_weight)
-        evidence = evidence_for(matrix, result, solution.packed)
+        pending = None
         if certificate is not None and matrix.complete and matrix.total > 0:
-            evidence.pending = Pending(data, certificate, verbose, seconds)
+            pending = Pending(replace(data, feature_weight=weights), certificate, verbose, limit)
+        known = known_without_data(matrix, result, solution.packed)
+        result = replace(
+            result, cautions=find_cautions(matrix, result), evidence=Evidence(known, pending)
+        )
     if result.shortage:
         warnings.warn(result.shortage, FewerComponentsWarning, stacklevel=2)
-    return replace(result, evidence=evidence)
+    return result
 
 
-def repeatable(options: Options, n_init: int | str) -> FitOptions | None:
-    """What a fit of the same kind repeats; None with a function of the user, which no file holds.
+def fit_to_data(options: Options, matrix: Matrix) -> Options:
+    """Options with a start of the width of X, and with as many components as can be in use.
 
-    ``n_init`` is what was asked for.
+    Never fewer than are given as a start.
     """
+    k, n_groups = usable(options.asked, matrix.shape, options.orthogonal)
+    if isinstance(options.init, str):
+        return replace(options, n_components=k, n_groups=n_groups)
+    init = as_directions(options.init, options.n_components, matrix.shape[1])
+    return replace(options, init=init, n_components=max(k, len(init)), n_groups=n_groups)
+
+
+def kind_of_data(options: Options, matrix: Matrix) -> str:
+    """What an algorithm is looked up by, next to its name and the setting."""
+    if not matrix.complete:
+        return MISSING
+    if options.n_groups:
+        return CORE
+    full = options.orthogonal == "both" and options.n_components >= min(matrix.shape)
+    return FULL_RANK if full else COMPLETE
+
+
+def repeat(options: Options) -> FitOptions | None:
+    """What a refit is asked for; None with a function of the user, which no file holds."""
     if callable(options.kmeans):
         return None
-    kept = {option.name: getattr(options, option.name) for option in fields(FitOptions)}
-    init = options.init if isinstance(options.init, str) else "auto"
-    return FitOptions(**{**kept, "init": init, "n_init": n_init})
+    return FitOptions(
+        beta_loss=options.beta_loss,
+        algorithm=options.algorithm,
+        init=options.init if isinstance(options.init, str) else "auto",
+        kmeans=options.kmeans,
+        n_init=options.n_init or "auto",
+        max_iter=options.max_iter,
+        tol=options.tol,
+    )
 
 
-def evidence_for(matrix: Matrix, result: Factorization, packed: float) -> Evidence:
-    """What is known about a result without computing a bound; ``packed`` is one that came free."""
-    if matrix.complete and not matrix.total > 0:
-        certificate = replace(ZERO, quantity=LOSSES[result.beta_loss].quantity)
-    elif packed > 0:
-        from orthonmf.certifying import prove_by_packing  # most fits need no bounds
-
-        certificate = prove_by_packing(matrix, result, packed)
-    else:
-        certificate = state_promise(result.promise)
-    return Evidence(tell_zero_rows(certificate, len(matrix.underflown)))
-
-
-def open_checkpoint(
-    path: Path, matrix: Matrix, options: Options, seed: int | None, seeded: bool
-) -> FileCheckpoint:
-    """The checkpoint of this fit: a new file, or one that the same fit left before."""
+def with_checkpoint(options: Options, matrix: Matrix, *, seeded: bool) -> Options:
+    """Options whose steps go on from those in the file, where one was asked for, with its seed."""
+    if options.file is None:
+        return options
     init, kmeans, asked = options.init, options.kmeans or "k-means++", options.asked
     identity = {
         "version of orthonmf": __version__,
@@ -326,21 +339,18 @@ def open_checkpoint(
         "tol": options.tol,
         "the data": matrix.fingerprint(),
     }
-    return FileCheckpoint(path, options.rng, identity, seed, seeded=seeded)
+    steps = FileCheckpoint(options.file, options.rng, identity, options.seed, seeded=seeded)
+    return replace(options, checkpoint=steps, seed=steps.seed)
 
 
-def with_usable(options: Options, matrix: Matrix) -> Options:
-    """Options with as many components as can be in use; never fewer than are given as a start."""
-    k, n_groups = usable(options.asked, matrix.shape, options.orthogonal)
-    given = 1 if isinstance(options.init, str) else len(options.init)
-    return replace(options, n_components=max(k, given), n_groups=n_groups)
+def known_without_data(matrix: Matrix, result: Factorization, packed: float) -> Certificate:
+    """What is known before a bound is computed; ``packed`` is one that came free with the fit."""
+    if matrix.complete and not matrix.total > 0:
+        certificate = replace(ZERO, quantity=LOSSES[result.beta_loss].quantity)
+    elif packed > 0:
+        from orthonmf.certifying import prove_by_packing  # most fits need no bounds
 
-
-def kind_of_data(matrix: Matrix, options: Options) -> str:
-    """What an algorithm is looked up by, next to its name and the setting."""
-    if not matrix.complete:
-        return MISSING
-    if options.n_groups:
-        return CORE
-    full = options.orthogonal == "both" and options.n_components >= min(matrix.shape)
-    return FULL_RANK if full else COMPLETE
+        certificate = prove_by_packing(matrix, result, packed)
+    else:
+        certificate = state_promise(result.promise)
+    return tell_zero_rows(certificate, len(matrix.underflown))

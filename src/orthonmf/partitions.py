@@ -22,7 +22,7 @@ from orthonmf.inputs.names import names_of
 from orthonmf.inputs.parameters import (
     as_certificate,
     as_choice,
-    as_n_components,
+    as_count,
     as_sizes,
     as_weights,
 )
@@ -164,7 +164,7 @@ def _refit(
         given = [used for used, labels in zip(named, sides, strict=True) if labels is not None]
         shared = [name for name in given[0] if all(name in other for other in given)]
         names, n_groups, n_named = [shared, shared], 0, len(set().union(*given))
-        asked = n_named if n_components is None else as_n_components(n_components)
+        asked = n_named if n_components is None else as_count(n_components, "n_components")
         _refuse_too_many(n_named, asked, "n_components")
         asked = max(1, asked)
     options = Options(

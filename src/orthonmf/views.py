@@ -18,7 +18,7 @@ from orthonmf.engine.placement import find_largest
 from orthonmf.engine.sources import to_dense
 from orthonmf.extras import import_extra
 from orthonmf.inputs.data import as_source
-from orthonmf.inputs.parameters import as_choice, as_n_components
+from orthonmf.inputs.parameters import as_choice, as_count
 from orthonmf.typing import Array
 from orthonmf.vectors import divide, unit_sums
 
@@ -45,7 +45,7 @@ def top_features(result: Factorization, n: int = 10, by: str = "weight") -> list
     same as "weight".
     """
     as_choice(by, ("weight", "distinctive"), "by")
-    count = as_n_components(n, "n")
+    count = as_count(n, "n")
     weights = weights_of_features(result)
     if by == "weight":
         chosen = [find_largest(values, 0, count) for values in weights]
@@ -72,7 +72,7 @@ def weights_of_features(result: Factorization) -> Array:
 
 def top_samples(result: Factorization, n: int = 10) -> list[list[Any]]:
     """For every component the names of the n samples with the largest loadings on it."""
-    count = as_n_components(n, "n")
+    count = as_count(n, "n")
     columns = (to_dense(result.loadings[:, [a]]) for a in range(result.n_components_found))
     chosen = (find_largest(column[:, 0], 0, count) for column in columns)
     return [name_some(result.sample_names, places) for places in chosen]

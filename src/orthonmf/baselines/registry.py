@@ -27,7 +27,7 @@ from orthonmf.baselines.methods.onp_mf import ONP_MF
 from orthonmf.baselines.methods.sncp import SNCP
 from orthonmf.errors import InvalidInputError, InvalidTypeError, ScaleOverflowError
 from orthonmf.inputs.data import as_matrix
-from orthonmf.inputs.parameters import as_generator, as_n_components, name_nearest
+from orthonmf.inputs.parameters import as_count, as_generator, name_nearest
 from orthonmf.measures import non_orthogonality, reconstruction_error, relative_squared_error
 from orthonmf.typing import Array
 
@@ -88,7 +88,7 @@ def solve(
     """
     baseline = _baseline(method, options)
     M, exponent = _scale(X)
-    k = as_n_components(k, "k")
+    k = as_count(k, "k")
     tol = baseline.tol if tol is None else float(tol)
     rng = as_generator(random_state)
     own = options | ({"tol": tol} if baseline.stops_itself else {})
@@ -99,7 +99,7 @@ def solve(
         tol=None if baseline.stops_itself else tol,
         period=baseline.period,
         time_limit=time_limit,
-        record_every=as_n_components(record_every or baseline.period, "record_every"),
+        record_every=as_count(record_every or baseline.period, "record_every"),
     )
     hardened = harden_factors(M, last, baseline.orthogonal) if harden else None
     exponent = exponent or 0

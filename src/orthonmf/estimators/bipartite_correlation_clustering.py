@@ -12,7 +12,7 @@ from orthonmf.correlation_clustering.graph import Biadjacency, as_graph
 from orthonmf.correlation_clustering.solve import ALGORITHMS, DEFAULT_N_INIT, cluster_graph
 from orthonmf.engine.executors import one_blas_thread
 from orthonmf.errors import InvalidInputError
-from orthonmf.inputs.parameters import as_choice, as_generator, as_n_components
+from orthonmf.inputs.parameters import as_choice, as_count, as_generator
 from orthonmf.typing import Array
 
 
@@ -93,7 +93,7 @@ class BipartiteCorrelationClustering(BiclusterMixin, BaseEstimator):
         y : ignored
         """
         as_choice(self.algorithm, tuple(ALGORITHMS), "algorithm")
-        n_init = as_n_components(self.n_init, "n_init", least=0)
+        n_init = as_count(self.n_init, "n_init", least=0)
         if self.algorithm == "paper" and n_init != DEFAULT_N_INIT:
             raise InvalidInputError(
                 f"n_init={n_init} would be ignored with algorithm='paper', which has one start; "

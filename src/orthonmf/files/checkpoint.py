@@ -5,7 +5,7 @@ is finished is never repeated, an unfinished descent goes on where it stood, and
 between steps is cheap and comes out the same again. So a fit that goes on ends with the bits of
 one that was never broken off. What is kept is small: some k x m arrays, not the data.
 Steps say what they keep by `Step.keep` and `finish` (`checkpoint.py`); what must agree for a
-fit to go on is said by `open_checkpoint` (`fitting.py`).
+fit to go on is said by `with_checkpoint` (`fitting.py`).
 """
 
 from __future__ import annotations

@@ -72,16 +72,16 @@ def as_certificate(
     return value, limit
 
 
-def as_n_components(n_components: Any, name: str = "n_components", least: int = 1) -> int:
+def as_count(value: Any, name: str, least: int = 1) -> int:
     """An integer of at least ``least``; booleans and fractions are refused."""
     wanted = "a positive integer" if least == 1 else f"an integer of at least {least}"
     refusal = f"{name} must be {wanted}, got"
-    if isinstance(n_components, bool | np.bool_):
-        raise InvalidTypeError(f"{refusal} {n_components!r}")
+    if isinstance(value, bool | np.bool_):
+        raise InvalidTypeError(f"{refusal} {value!r}")
     try:
-        count = operator.index(n_components)
+        count = operator.index(value)
     except TypeError as error:
-        raise InvalidTypeError(f"{refusal} {n_components!r}") from error
+        raise InvalidTypeError(f"{refusal} {value!r}") from error
     if count < least:
         raise InvalidInputError(f"{refusal} {count}")
     return count
@@ -90,7 +90,7 @@ def as_n_components(n_components: Any, name: str = "n_components", least: int = 
 def as_sizes(n_components: Any, orthogonal: str) -> int | tuple[int, int]:
     """A number of components, or for both the numbers of groups of rows and of columns."""
     if not isinstance(n_components, tuple | list):
-        return as_n_components(n_components)
+        return as_count(n_components, "n_components")
     if len(n_components) != 2:
         raise InvalidInputError(
             "n_components must be a positive integer or two of them, (groups of rows, groups of "
@@ -101,7 +101,7 @@ def as_sizes(n_components: Any, orthogonal: str) -> int | tuple[int, int]:
             f"n_components={tuple(n_components)!r} needs orthogonal='both', which groups rows and "
             f"columns; with orthogonal={orthogonal!r} give one number"
         )
-    rows, columns = map(as_n_components, n_components)
+    rows, columns = (as_count(size, "n_components") for size in n_components)
     return rows, columns
 
 
@@ -109,14 +109,14 @@ def as_n_init(n_init: Any) -> int | str:
     """A positive integer, or "auto"."""
     if isinstance(n_init, str):
         return as_choice(n_init, ("auto",), "n_init") or "auto"
-    return as_n_components(n_init, "n_init")
+    return as_count(n_init, "n_init")
 
 
 def as_n_jobs(n_jobs: Any) -> int | None:
     """None (all cores) or a positive integer; -1 also means all cores, as in scikit-learn."""
     if n_jobs is None or n_jobs == -1:
         return None
-    return as_n_components(n_jobs, "n_jobs")
+    return as_count(n_jobs, "n_jobs")
 
 
 def as_tolerance(tol: Any, name: str = "tol") -> float:
@@ -143,7 +143,7 @@ def as_bytes(size: Any, name: str = "max_memory") -> int | None:
                 f"{name} must be a number of bytes or a text like '1GB' or '500 MiB'; got {size!r}"
             )
         size = int(float(parts[1]) * UNITS[parts[2].upper()])
-    return as_n_components(size, name)
+    return as_count(size, name)
 
 
 def as_weights(weights: Any, n: int, name: str) -> Array | None:

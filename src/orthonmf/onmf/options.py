@@ -25,6 +25,7 @@ class Options:
 
     asked: int | tuple[int, int]
     rng: np.random.Generator
+    seed: int | None = None  # that ``rng`` was made of, where it was made of one
     orthogonal: str = "samples"
     beta_loss: str = FROBENIUS
     algorithm: str = "best"

@@ -15,7 +15,7 @@ from orthonmf.engine.executors import available_cores
 from orthonmf.engine.losses import FROBENIUS, KULLBACK_LEIBLER
 from orthonmf.errors import FewerComponentsWarning, InvalidInputError
 from orthonmf.inputs.data import as_matrix
-from orthonmf.inputs.parameters import as_entropy, as_n_components, as_n_jobs, as_sizes
+from orthonmf.inputs.parameters import as_count, as_entropy, as_n_jobs, as_sizes
 from orthonmf.progress import count_progress
 from orthonmf.selection.choice import Selection, suggest, sum_up
 from orthonmf.selection.journal import TrialJournal
@@ -96,8 +96,8 @@ def select_n_components(
     3
     """
     numbers = _as_candidates(candidates, orthogonal)
-    repetitions = range(as_n_components(n_repetitions, "n_repetitions"))
-    n_refits = as_n_components(refits, "refits", least=2) if refits != 0 else 0
+    repetitions = range(as_count(n_repetitions, "n_repetitions"))
+    n_refits = as_count(refits, "refits", least=2) if refits != 0 else 0
     workers = as_n_jobs(n_jobs) or available_cores()
     matrix = as_matrix(X, n_jobs=n_jobs)
     if matrix.shape[0] < FEWEST_SAMPLES:
@@ -147,7 +147,7 @@ def _as_candidates(candidates: Iterable[Any], orthogonal: str) -> list[Any]:
     given = [
         as_sizes(size, orthogonal)
         if isinstance(size, tuple | list)
-        else as_n_components(size, "candidates")
+        else as_count(size, "candidates")
         for size in candidates
     ]
     if not given:

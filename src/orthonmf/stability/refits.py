@@ -28,8 +28,8 @@ from orthonmf.fitting import factorize
 from orthonmf.inputs.data import Data
 from orthonmf.inputs.parameters import (
     as_choice,
+    as_count,
     as_entropy,
-    as_n_components,
     as_n_jobs,
     as_weights,
 )
@@ -53,7 +53,7 @@ def refit(
     verbose: int,
 ) -> Stability:
     """What ``Factorization.refit`` does and describes; ``data`` are those that were fitted."""
-    count = as_n_components(n_refits, "n_refits", least=FEWEST_REFITS)
+    count = as_count(n_refits, "n_refits", least=FEWEST_REFITS)
     as_choice(resample, RESAMPLES, "resample")
     if result.fit_options is None:
         raise InvalidInputError(
