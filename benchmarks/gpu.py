@@ -335,7 +335,7 @@ def time_stream(shape: Shape) -> Row:
 
     def sweep() -> None:
         source = DeviceBlocks(ArraySource(X.numpy()), torch.device("cuda"), X)
-        matrix = Matrix(source, executor_for(source, None), Scan(None, squares))
+        matrix = Matrix(source, executor_for(source, None), Scan(squares))
         matrix.sweep(directions, by_row=False)
 
     return {"seconds": _seconds(sweep, 3), "copy_seconds": copied, "bytes": X.nbytes}

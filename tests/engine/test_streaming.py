@@ -8,7 +8,7 @@ from orthonmf.inputs import data
 
 torch = pytest.importorskip("torch")
 
-from orthonmf.engine.gpu.source import ALIGNED_ROWS, TensorSource, kernel_on  # noqa: E402
+from orthonmf.engine.gpu.source import ALIGNED_ROWS, TensorSource  # noqa: E402
 from orthonmf.engine.gpu.streaming import DeviceBlocks  # noqa: E402
 from orthonmf.engine.sources import ArraySource, SlicedSource  # noqa: E402
 from tests.engine.stores import Slices  # noqa: E402
@@ -58,7 +58,7 @@ def test_streamed_rows_give_the_bits_of_a_tensor(monkeypatch):
     for source in (
         TensorSource(torch.tensor(X)),
         DeviceBlocks(ArraySource(X), CPU),
-        DeviceBlocks(ArraySource(np.asfortranarray(X)), CPU, kernel=kernel_on(CPU)),
+        DeviceBlocks(ArraySource(np.asfortranarray(X)), CPU),
     ):
         monkeypatch.setattr(
             data, "source_of_tensor", lambda tensor, one=source: with_small_blocks(one)

@@ -50,5 +50,5 @@ def columns_by_groups(matrix: Matrix, sums: Array, energies: Array) -> Samples:
 def as_points(matrix: Matrix, rows: Array, row_weights: Array | None = None) -> Samples:
     """Rows (N, c), computed from a matrix, as points for the same executor."""
     rows = np.ascontiguousarray(rows)
-    scanned = Scan(None, square_lengths(rows), row_weights=row_weights)
+    scanned = Scan(square_lengths(rows), row_weights=row_weights)
     return Samples(Matrix(in_memory(rows), matrix.executor, scanned))

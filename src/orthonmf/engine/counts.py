@@ -1,4 +1,4 @@
-"""Counts: a weighted matrix as the Kullback-Leibler divergence sees it, and passes by profiles.
+"""Counts: a weighted matrix as the Kullback-Leibler divergence sees it, and passes over such ones.
 
 For groups of rows the best scale of a row is its sum and the best profile of a group that of its
 pooled rows, so what a partition costs follows from pooled sums alone: with N the sum of all
@@ -110,7 +110,7 @@ class Counts:
 
     def points(self, values: Array) -> Samples:
         """The rows with other values, one for each that is stored, as points."""
-        scanned = Scan(None, self.sum_entries(np.square(values)))
+        scanned = Scan(self.sum_entries(np.square(values)))
         return Samples(Matrix(in_memory(with_values(self.rows, values)), Threads(), scanned))
 
     def part(self, rows: Array | slice) -> Counts:
@@ -186,9 +186,9 @@ def fold_counts(
 ) -> None:
     """One pass: an operation on the weighted counts of every block; ``absorb`` in block order."""
     row_weights, column_weights = entry_weights(matrix)
-    work = {"count": operation, "column_weights": column_weights, "arguments": shared or {}}
+    shared = {"count": operation, "column_weights": column_weights, **(shared or {})}
     by_row = {"row_weights": row_weights, **(by_row or {})}
-    matrix.fold(count_block, work, by_row, absorb=absorb)
+    matrix.fold(count_block, shared, by_row, absorb=absorb)
 
 
 def count_block(
@@ -196,13 +196,12 @@ def count_block(
     rows: Any,
     count: Callable[..., Any],
     column_weights: Array,
-    arguments: dict[str, Any],
     row_weights: Array,
-    **by_row: Any,
+    **given: Any,
 ) -> Any:
     """An operation on the counts of one block."""
     entries = csr_array(kernel.multiply(rows, row_weights, column_weights))
     if not entries.data.all():
         entries = entries.copy()  # the places may be those of X itself
         entries.eliminate_zeros()
-    return count(Counts(entries), **arguments, **by_row)
+    return count(Counts(entries), **given)

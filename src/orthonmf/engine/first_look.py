@@ -39,8 +39,8 @@ TINY = float(np.finfo(np.float64).tiny)
 class Scan:
     """The result of looking at every entry of a source once."""
 
-    offense: tuple[int, int, float] | None  # row, column, value of the first bad entry
     row_squares: Any  # (n,) of the rows over 2**exponent, columns weighted and rows not
+    offense: tuple[int, int, float] | None = None  # row, column, value of the first bad entry
     column_squares: Array | None = None  # (m,) of the weighted matrix, where known
     exponent: int = 0  # the power of two that all entries are divided by
     row_weights: Any = None  # (n,) divided by a power of four
@@ -65,7 +65,7 @@ def scan(
     it, up to two more are needed.
     """
     powers = _largest_power(row_weights, "sample"), _largest_power(column_weights, "feature")
-    first = Scan(None, np.zeros(0), weight_power=sum(powers))
+    first = Scan(np.zeros(0), weight_power=sum(powers))
     if row_weights is not None:
         placed = source.kernel.place(np.ldexp(row_weights, -2 * powers[0]))
         first = replace(first, row_weights=placed)

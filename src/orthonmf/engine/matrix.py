@@ -321,12 +321,8 @@ class Matrix:
 
         Label -1 takes part in no sum.
         """
-        inside = labels >= 0
-        by_row = {
-            "labels": np.where(inside, labels, 0),
-            "coefficients": np.where(inside, coefficients, 0.0),
-        }
-        (sums,) = self.fold("sum_rows", {"k": k}, by_row, sums=[(k, self.shape[1])])
+        by_row = {"labels": labels, "coefficients": coefficients}
+        (sums,) = self.fold("sum_members", {"k": k}, by_row, sums=[(k, self.shape[1])])
         return self.weigh_columns(sums)
 
     def column_products(self, combinations: Array, exact: bool = False) -> tuple[Array, Array]:

@@ -138,7 +138,7 @@ def _winners_block(
     kernel: Kernel[Any], rows: Any, components: Array, column_weights: Array | None
 ) -> tuple[Array, Array]:
     """The component that captures most of every row (b,), and its loading."""
-    scores, loadings = _fit(ObservedBlock(rows), components, column_weights)
+    scores, loadings = _fit_block(kernel, rows, components, column_weights)
     winners = scores.argmax(axis=1)
     return winners, loadings[np.arange(len(winners)), winners]
 

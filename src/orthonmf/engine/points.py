@@ -369,7 +369,7 @@ class Samples(Points):
             weights = weights * (on_host(self.weights[indices]) / self.total)
             weights *= chances.sum() / on_host(chances[indices])
         unit = self.cut([indices])[0].coordinates().astype(self.matrix.pass_dtype, copy=False)
-        scanned = Scan(None, np.ones(len(indices)), row_weights=weights.astype(np.float64))
+        scanned = Scan(np.ones(len(indices)), row_weights=weights.astype(np.float64))
         return Samples(Matrix(in_memory(unit), self.matrix.executor, scanned))
 
     def whole(self) -> Array:

@@ -77,24 +77,19 @@ def sweep_block(
     products = kernel.multiply_directions(rows, directions)
     labels = products[:, :k].argmax(axis=1)
     labels[products[:, k] <= 0] = -1
-    nothing = np.zeros((k, rows.shape[1]))
-    pooled = pool_block(kernel, rows, k, labels, row_weights) if pool else nothing
+    pooled = np.zeros((k, rows.shape[1]))
+    if pool:
+        pooled = kernel.sum_members(rows, labels, row_weights, k, exact=True)
     return labels, products[:, k + 1], pooled
 
 
 def pool_rows(matrix: Matrix, labels: Array, k: int) -> Array:
     """Weighted sums (k, m) of the rows of every label (n,); label -1 takes part in none."""
     row_weights, column_weights = entry_weights(matrix)
-    by_row = {"labels": labels, "row_weights": row_weights}
-    (pooled,) = matrix.fold(pool_block, {"k": k}, by_row, sums=[(k, matrix.shape[1])])
+    shared = {"k": k, "exact": True}
+    by_row = {"labels": labels, "coefficients": row_weights}
+    (pooled,) = matrix.fold("sum_members", shared, by_row, sums=[(k, matrix.shape[1])])
     return pooled * column_weights
-
-
-def pool_block(kernel: Kernel[Any], rows: Any, k: int, labels: Array, row_weights: Array) -> Array:
-    """The same for one block, in float64, columns not weighted."""
-    coefficients = np.where(labels >= 0, row_weights, 0.0)
-    pooled: Array = kernel.sum_rows(rows, np.maximum(labels, 0), coefficients, k, exact=True)
-    return pooled
 
 
 def group_rows(matrix: Matrix, labels: Array, k: int) -> Array:

@@ -17,7 +17,6 @@ import torch
 from orthonmf.engine.executors import Threads, Work, available_cores
 from orthonmf.engine.gpu.arrays import DTYPES
 from orthonmf.engine.gpu.source import device_boundaries, kernel_on
-from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import Source, block_rows, in_memory
 from orthonmf.typing import Array
@@ -33,15 +32,13 @@ PART_LEFT = 4
 class DeviceBlocks(Source):
     """The rows of a source on the host, block by block on a device."""
 
-    def __init__(
-        self, host: Source, device: Any, locked: Any = None, kernel: Kernel[Any] | None = None
-    ) -> None:
+    def __init__(self, host: Source, device: Any, locked: Any = None) -> None:
         """``locked`` is a tensor of the same rows in page-locked memory, where there is one."""
         self._host, self._device, self._locked = host, device, locked
         self.shape, self.dtype, self.n_entries = host.shape, host.dtype, host.n_entries
         self.in_memory, self.can_transpose = host.in_memory, host.can_transpose
         self.boundaries = device_boundaries(*self.shape, STREAMED_ENTRIES)
-        self.kernel = kernel or kernel_on(device)
+        self.kernel = kernel_on(device)
         self._dtype = DTYPES[self.dtype]
         self._on_gpu = device.type == "cuda"
         self._kept: dict[int, Any] = {}

@@ -33,6 +33,7 @@ Operation = Literal[
     "sweep",
     "update",
     "sum_rows",
+    "sum_members",
     "combine_columns",
     "square_residuals",
     "gram",
@@ -199,6 +200,13 @@ class Kernel(ABC, Generic[RowsT]):
         products = np.where(labels >= 0, self.multiply_own(rows, directions, places), 0)
         coefficients = products if row_weights is None else products * row_weights
         return products, self.sum_rows(rows, places, coefficients, len(directions))
+
+    def sum_members(
+        self, rows: RowsT, labels: Any, coefficients: Any, k: int, exact: bool = False
+    ) -> Any:
+        """What `sum_rows` gives, where label -1 takes part in no sum."""
+        used = np.where(labels >= 0, coefficients, 0.0)
+        return self.sum_rows(rows, np.maximum(labels, 0), used, k, exact)
 
     def combine_columns(
         self, rows: RowsT, combinations: Array, row_weights: Any, exact: bool
