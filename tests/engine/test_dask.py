@@ -150,17 +150,6 @@ def test_nothing_is_left_on_the_workers_after_an_interrupt(current):
     wait_until_nothing_is_left(current)
 
 
-def summed(kernel, rows, shared):
-    return shared.sum()
-
-
-def test_large_keywords_are_sent_without_advice_to_scatter_them(current):
-    source, seen = as_source(chunked(planted())), []
-    work = Work(summed, {"shared": np.ones(2_000_000)})
-    executor_for(source, 1).fold(source, work, lambda rows, result: seen.append(result))
-    assert seen == [2e6] * 4
-
-
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rows_are_picked_where_they_lie(client, store, dtype):

@@ -60,7 +60,7 @@ def results(source, executor, work):
 
 
 @pytest.mark.parametrize("lengths", [(5,), (5, 5), (3,) * 8, (3,) * 9, (2,) * 23, UNEQUAL], ids=str)
-@pytest.mark.parametrize("n_shared", [1, 10**6])
+@pytest.mark.parametrize("n_shared", [1, 2 * 10**6])  # of large ones Dask advises to scatter them
 def test_results_are_those_of_one_block_after_the_other(client, lengths, n_shared):
     array, n = array_of(lengths), sum(lengths)
     work = Work(first_and_own, {"shared": np.full(n_shared, 3.0)}, {"own": np.arange(n)})

@@ -45,17 +45,21 @@ def test_results_are_absorbed_in_block_order(executor):
     assert seen == [(slice(index, index + 1), 1000 + 11 * index) for index in range(23)]
 
 
+@pytest.mark.parametrize(
+    "kind", [ValueError, SystemExit, asyncio.CancelledError, KeyboardInterrupt]
+)
 @pytest.mark.parametrize("executor", [Threads(), Threads(3)])
-def test_an_error_in_a_block_reaches_the_caller_and_stops_the_rest(executor):
+def test_whatever_a_block_raises_reaches_the_caller_and_stops_the_rest(executor, kind):
+    """An exit in a thread of ours must not pass for the end of the work."""
     started = []
 
     def task(kernel, rows):
         started.append(rows)
         if rows[0, 0] == 5:
-            raise ValueError("block five")
+            raise kind("block five")
         time.sleep(0.001)
 
-    with pytest.raises(ValueError, match="block five"):
+    with pytest.raises(kind, match="block five"):
         executor.fold(Numbers(1000), Work(task), lambda rows, result: None)
     assert len(started) < 100
 
@@ -70,19 +74,6 @@ def test_a_block_may_be_made_by_a_pass_of_its_own():
     seen = []
     Threads(2).fold(Numbers(6), Work(nested), lambda rows, result: seen.append(result))
     assert seen == [10] * 6
-
-
-@pytest.mark.parametrize("kind", [SystemExit, asyncio.CancelledError, KeyboardInterrupt])
-@pytest.mark.parametrize("executor", [Threads(), Threads(3)])
-def test_whatever_a_block_raises_reaches_the_caller(executor, kind):
-    """An exit in a thread of ours must not pass for the end of the work."""
-
-    def task(kernel, rows):
-        if rows[0, 0] == 3:
-            raise kind("block three")
-
-    with pytest.raises(kind):
-        executor.fold(Numbers(8), Work(task), lambda rows, result: None)
 
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])
@@ -100,9 +91,7 @@ def test_one_two_and_four_threads_give_the_same_bits(orthogonal, store, dtype, m
         np.testing.assert_array_equal(fits[0].components, other.components)
         assert fits[0].error == other.error
         assert fits[0].history == other.history
-        loadings = [to_array(one.loadings) for one in fits]
-        np.testing.assert_array_equal(loadings[0], loadings[1])
-        np.testing.assert_array_equal(loadings[0], loadings[2])
+        np.testing.assert_array_equal(to_array(fits[0].loadings), to_array(other.loadings))
 
 
 def _fit_error(seed):

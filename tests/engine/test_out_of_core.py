@@ -237,18 +237,6 @@ def test_a_budget_too_small_for_one_block_names_what_is_needed(X):
         fitted(Slices(X), max_memory="1MB")
 
 
-def test_an_error_while_reading_reaches_the_caller(X):
-    class Broken(Slices):
-        def __getitem__(self, rows):
-            if rows.start > 0:
-                raise OSError("the disk is gone")
-            return super().__getitem__(rows)
-
-    for n_jobs in (1, 4):
-        with pytest.raises(OSError, match="the disk is gone"):
-            fitted(Broken(X), n_jobs=n_jobs)
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="limits on private memory: Linux only")
 @pytest.mark.slow
 def test_a_fit_under_a_limit_on_private_memory(tmp_path, monkeypatch):
