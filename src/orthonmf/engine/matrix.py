@@ -293,7 +293,7 @@ class Matrix:
             "key": key,
             "most": most,
         }
-        parts = {"numbers": np.arange(self.shape[0]), "row_weights": self.row_weights}
+        parts = {"numbers": range(self.shape[0]), "row_weights": self.row_weights}
         self.fold(draw_block, shared, parts, absorb=lambda part, block: blocks.append(block))
         drawn, rates, missed = zip(*blocks, strict=True)
         return np.concatenate(drawn), np.concatenate(rates), sum(missed)
@@ -603,7 +603,7 @@ def draw_block(
     distance: Callable[[Array, Array], Array],
     key: tuple[int, ...],
     most: int | None,
-    numbers: Array,
+    numbers: range,
     row_weights: Any,
 ) -> tuple[Array, Array, float]:
     """Rows drawn by weight times distance to the nearest direction, their rates, and the sum."""
@@ -612,7 +612,7 @@ def draw_block(
     cosines = divide(products, np.sqrt(squares))
     weights = squares if row_weights is None else squares * row_weights
     missed = weights * distance(np.minimum(cosines, 1.0)[:, None], np.ones(1))[:, 0]
-    chances = np.random.default_rng((*key, int(numbers[0]))).random(len(missed))
+    chances = np.random.default_rng((*key, numbers.start)).random(len(missed))
     drawn = np.flatnonzero(chances < rate * missed)
     rates = chances[drawn] / missed[drawn]
     if most is not None and len(drawn) > most:

@@ -37,13 +37,6 @@ def split(x):
 
 
 @triton.jit
-def cut_slab(n, slab):
-    """The first row of the slab of a program, and how many rows it has."""
-    first = tl.program_id(1).to(tl.int64) * slab
-    return first, tl.minimum(n - first, slab).to(tl.int32)
-
-
-@triton.jit
 def cut_tile(x_ptr, n, M: tl.constexpr, ROWS: tl.constexpr):
     """The first row of the only tile of a program, all its rows, which are there, and where."""
     first = tl.program_id(0).to(tl.int64) * ROWS
@@ -157,7 +150,8 @@ def sweep_slab(
     All directions and columns at once assign. Without directions labels and coefficients are given,
     and columns may be some of many; without sums operands are rounded, not split.
     """
-    first, count = cut_slab(n, slab)
+    first = tl.program_id(1).to(tl.int64) * slab
+    count = tl.minimum(n - first, slab).to(tl.int32)
     columns, numbers = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS), tl.arange(0, KP)
     if direction_ptr is not None:
         directions = load_all(direction_ptr, columns, numbers, M, K)
