@@ -161,8 +161,8 @@ def local_cluster(n_workers, **settings):
 def crew(n_threads=1):
     """A scheduler in this process, a client of it, and no workers yet."""
     with local_cluster(0) as (_, client):
-        found = Crew(client, n_threads)
+        workers = Crew(client, n_threads)
         try:
-            yield found
+            yield workers
         finally:
-            found.kill_all()
+            workers.kill_all()

@@ -35,9 +35,9 @@ def fit_while(change, stored, **options):
         steps.append(step)
 
     with listening(heard):
-        found = orthonmf.factorize(stored, 4, random_state=0, certificate=None, **options)
+        result = orthonmf.factorize(stored, 4, random_state=0, certificate=None, **options)
     assert steps
-    return found
+    return result
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
@@ -92,10 +92,10 @@ def test_rows_that_were_swapped_are_told():
 
 
 def test_what_a_sparse_block_holds_and_where_counts():
-    one, other = csr_array(np.eye(3)), csr_array(np.eye(3)[[0, 0, 2]])
-    assert add_bits(one) == add_bits(one.copy())
-    assert add_bits(one) != add_bits(other)
-    assert add_bits(one) != add_bits(one * 2)
+    eye, moved = csr_array(np.eye(3)), csr_array(np.eye(3)[[0, 0, 2]])
+    assert add_bits(eye) == add_bits(eye.copy())
+    assert add_bits(eye) != add_bits(moved)
+    assert add_bits(eye) != add_bits(eye * 2)
 
 
 def chunks_of(array):

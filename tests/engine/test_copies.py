@@ -26,9 +26,9 @@ def test_permuted_columns_keep_the_numbers_of_every_column(form):
 def test_every_order_of_a_column_is_as_likely_and_columns_do_not_go_together(form):
     n = 3600
     data = np.repeat([[1.0], [2.0], [0.0]], n, axis=1)
-    found = to_array(permute_columns(form(data), np.random.default_rng(1)))
-    orders, counts = np.unique(found, axis=1, return_counts=True)
+    permuted = to_array(permute_columns(form(data), np.random.default_rng(1)))
+    orders, counts = np.unique(permuted, axis=1, return_counts=True)
     assert orders.shape == (3, 6)
-    together = (found[:, 1:] == found[:, :-1]).all(axis=0).sum()
+    together = (permuted[:, 1:] == permuted[:, :-1]).all(axis=0).sum()
     # Six standard deviations of a count of chance 1/6.
     assert np.abs(np.append(counts, together) - n / 6).max() < 6 * np.sqrt(n * 5 / 36)

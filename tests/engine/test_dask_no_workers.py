@@ -60,12 +60,12 @@ def test_a_fit_warns_again_and_again_and_goes_on_when_a_worker_comes(workers, mo
         workers.client.as_current(),
         at_warning(2, starting.start) as told,
     ):
-        found = fit(some_blocks())
+        result = fit(some_blocks())
     starting.join()
     assert len(told) >= 2
     message = r"tcp://127\.0\.0\.1:\d+ has no workers.*cluster\.scale\(2\).*dask worker"
     assert all(re.search(message, text) for text in told)
-    np.testing.assert_array_equal(found.components, fit(some_blocks()).components)
+    np.testing.assert_array_equal(result.components, fit(some_blocks()).components)
 
 
 def late(rows):

@@ -113,17 +113,17 @@ def fit(X, orthogonal="samples", **options):
     return orthonmf.factorize(X, 4, orthogonal=orthogonal, random_state=0, max_iter=5, **options)
 
 
-def same_bits(one, other):
-    np.testing.assert_array_equal(one.components, other.components)
-    np.testing.assert_array_equal(one.labels, other.labels)
-    np.testing.assert_array_equal(one.scales, other.scales)
-    np.testing.assert_array_equal(one.feature_labels, other.feature_labels)
-    loadings = [result.loadings for result in (one, other)]
+def same_bits(result, other):
+    np.testing.assert_array_equal(result.components, other.components)
+    np.testing.assert_array_equal(result.labels, other.labels)
+    np.testing.assert_array_equal(result.scales, other.scales)
+    np.testing.assert_array_equal(result.feature_labels, other.feature_labels)
+    loadings = [answer.loadings for answer in (result, other)]
     np.testing.assert_array_equal(
         *(a if a is None or isinstance(a, np.ndarray) else a.toarray() for a in loadings)
     )
-    assert one.error == other.error
-    assert one.history == other.history
+    assert result.error == other.error
+    assert result.history == other.history
 
 
 @pytest.mark.filterwarnings("ignore::orthonmf.errors.FewerComponentsWarning")

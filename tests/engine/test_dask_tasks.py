@@ -78,10 +78,10 @@ def test_a_fit_has_the_same_bits_with_and_without_recipes(client, orthogonal):
     alone = orthonmf.factorize(made, 3, orthogonal=orthogonal, random_state=0, n_jobs=1)
     with client.as_current():
         for X in (made, made.persist()):
-            found = orthonmf.factorize(X, 3, orthogonal=orthogonal, random_state=0)
-            np.testing.assert_array_equal(found.components, alone.components)
-            np.testing.assert_array_equal(found.labels, alone.labels)
-            assert found.history == alone.history
+            fitted = orthonmf.factorize(X, 3, orthogonal=orthogonal, random_state=0)
+            np.testing.assert_array_equal(fitted.components, alone.components)
+            np.testing.assert_array_equal(fitted.labels, alone.labels)
+            assert fitted.history == alone.history
 
 
 def test_large_results_come_back_a_few_at_a_time(client, monkeypatch):
@@ -90,10 +90,10 @@ def test_large_results_come_back_a_few_at_a_time(client, monkeypatch):
     expected = results(as_source(array), Threads(), work)
     with client.as_current():
         source = as_source(array)
-        found = results(source, executor_for(source, 1), work)
-    for (rows, one), (same_rows, other) in zip(found, expected, strict=True):
+        computed = results(source, executor_for(source, 1), work)
+    for (rows, result), (same_rows, same_result) in zip(computed, expected, strict=True):
         assert rows == same_rows
-        np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(result, same_result)
 
 
 def large_result(kernel, rows):
@@ -101,13 +101,13 @@ def large_result(kernel, rows):
 
 
 def recipes(array):
-    return recipes_of(array, [dask.optimize(one)[0] for one in array.to_delayed()[:, 0]])
+    return recipes_of(array, [dask.optimize(chunk)[0] for chunk in array.to_delayed()[:, 0]])
 
 
 def test_a_recipe_makes_the_chunk():
-    found = recipes(array_of((4, 5, 6)))
-    assert len(found) == 3
-    np.testing.assert_array_equal(follow(found[1]), make_rows(4, 9))
+    made = recipes(array_of((4, 5, 6)))
+    assert len(made) == 3
+    np.testing.assert_array_equal(follow(made[1]), make_rows(4, 9))
     joined = recipes(array_of((4, 5, 6, 7)).rechunk(((9, 13), M)) * 2)
     np.testing.assert_array_equal(follow(joined[1]), 2 * make_rows(9, 22))
 
@@ -116,18 +116,18 @@ def test_a_constant_may_be_shared_and_is_in_every_recipe(tmp_path):
     zarr = pytest.importorskip("zarr")
     stored = zarr.create_array(str(tmp_path / "x"), shape=(20, M), dtype="f8", chunks=(5, M))
     stored[:] = make_rows(0, 20)
-    found = recipes(da.from_zarr(stored))
-    np.testing.assert_array_equal(follow(found[3]), make_rows(15, 20))
+    made = recipes(da.from_zarr(stored))
+    np.testing.assert_array_equal(follow(made[3]), make_rows(15, 20))
 
 
 def test_what_the_cluster_holds_or_shares_or_is_long_has_no_recipe(client):
     made = array_of((4,) * 6)
     numbers, unsendable = np.zeros(MOST_BYTES), Unsendable()
     with client.as_current():
-        held = made.persist()
+        persisted = made.persist()
         piece = dask.delayed(client.scatter(make_rows(0, 4)))
-        assert recipes(held) is None
-        assert recipes(held + 1) is None
+        assert recipes(persisted) is None
+        assert recipes(persisted + 1) is None
         assert recipes(da.concatenate([da.from_delayed(piece, (4, M), float)])) is None
     assert recipes(made.rechunk((5, M))) is None  # a chunk of four is in two of five
     assert recipes(da.from_array(np.zeros((2000, M)), chunks=(1000, M))) is None

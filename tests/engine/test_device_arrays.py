@@ -51,9 +51,9 @@ def there(array):
 )
 def test_functions_give_what_they_give_for_arrays(compute):
     expected = compute(V.copy(), LABELS.copy(), P.copy())
-    found = compute(there(V), there(LABELS), there(P))
-    np.testing.assert_allclose(on_host(found), expected, rtol=1e-13)
-    assert np.asarray(found).dtype == np.asarray(expected).dtype
+    computed = compute(there(V), there(LABELS), there(P))
+    np.testing.assert_allclose(on_host(computed), expected, rtol=1e-13)
+    assert np.asarray(computed).dtype == np.asarray(expected).dtype
 
 
 def test_dtypes_follow_the_rules_of_numpy():
@@ -63,21 +63,21 @@ def test_dtypes_follow_the_rules_of_numpy():
 
 
 def test_entries_are_written_in_place():
-    found, expected = there(P), P.copy()
-    for one in (found, expected):
-        one[5:9] = 2.0
-        one[[1, 2], [0, 1]] = 0.0
-        np.minimum(one, 0.75, out=one)
-        one *= 2.0
-    np.testing.assert_array_equal(on_host(found), expected)
+    computed, expected = there(P), P.copy()
+    for array in (computed, expected):
+        array[5:9] = 2.0
+        array[[1, 2], [0, 1]] = 0.0
+        np.minimum(array, 0.75, out=array)
+        array *= 2.0
+    np.testing.assert_array_equal(on_host(computed), expected)
 
 
 def test_results_are_written_to_arrays_on_the_host_where_that_is_asked_for():
-    found, expected = np.ones(len(V)), np.ones(len(V))
-    for target, v in ((found, there(V)), (expected, V)):
+    computed, expected = np.ones(len(V)), np.ones(len(V))
+    for target, v in ((computed, there(V)), (expected, V)):
         np.multiply(v, 3.0, out=target, where=v > 0.5)
         target -= v
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(computed, expected)
 
 
 def test_sums_over_all_points_come_to_the_host_and_others_stay():

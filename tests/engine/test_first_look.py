@@ -26,13 +26,13 @@ def test_entries_that_weights_switch_off_do_not_set_the_scale_of_others(store, f
     plain = as_matrix(store(X), sample_weight=rows, feature_weight=columns)
     large = X.copy()
     large[5], large[:, 4] = far, far
-    found = as_matrix(store(large), sample_weight=rows, feature_weight=columns)
-    assert found.in_units_of_x(np.sqrt(found.total)) == pytest.approx(
+    matrix = as_matrix(store(large), sample_weight=rows, feature_weight=columns)
+    assert matrix.in_units_of_x(np.sqrt(matrix.total)) == pytest.approx(
         np.sqrt(plain.total), rel=1e-12
     )
     used = np.flatnonzero(rows)
     np.testing.assert_allclose(
-        np.ldexp(found.row_squares, 2 * found.exponent)[used], plain.row_squares[used], rtol=1e-12
+        np.ldexp(matrix.row_squares, 2 * matrix.exponent)[used], plain.row_squares[used], rtol=1e-12
     )
 
 
@@ -40,8 +40,8 @@ def test_entries_that_weights_switch_off_do_not_set_the_scale_of_others(store, f
 def test_the_largest_and_the_smallest_weights_are_those_of_one(size, store):
     X = some_numbers()
     plain = as_matrix(store(X), sample_weight=np.ones(len(X)))
-    found = as_matrix(store(X), sample_weight=np.full(len(X), size))
-    assert found.total / float(found.row_weights[0]) == pytest.approx(plain.total, rel=1e-12)
+    matrix = as_matrix(store(X), sample_weight=np.full(len(X), size))
+    assert matrix.total / float(matrix.row_weights[0]) == pytest.approx(plain.total, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["sample_weight", "feature_weight"])

@@ -73,20 +73,20 @@ def test_published_labels_are_those_of_float64_and_of_any_part(n, m, k):
 @pytest.mark.parametrize("algorithm", ["best", "paper"])
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_a_fit_repeats_its_bits_and_is_as_good_as_on_the_host(orthogonal, algorithm):
-    held = orthonmf.datasets.make_planted(60_000, 60, 5, noise=0.1, random_state=0).X
-    held = held.astype(np.float32)
-    X = torch.tensor(held).cuda()
+    rows = orthonmf.datasets.make_planted(60_000, 60, 5, noise=0.1, random_state=0).X
+    rows = rows.astype(np.float32)
+    X = torch.tensor(rows).cuda()
     options = {"orthogonal": orthogonal, "algorithm": algorithm, "random_state": 0}
-    found, again = (orthonmf.factorize(X, 5, **options) for _ in range(2))
-    assert found.error == again.error
-    np.testing.assert_array_equal(found.components, again.components)
+    fitted, again = (orthonmf.factorize(X, 5, **options) for _ in range(2))
+    assert fitted.error == again.error
+    np.testing.assert_array_equal(fitted.components, again.components)
     if orthogonal != "features":
-        np.testing.assert_array_equal(found.labels, again.labels)
-    on_host = orthonmf.factorize(held, 5, **options)
-    assert found.relative_squared_error == pytest.approx(on_host.relative_squared_error, rel=1e-3)
-    assert found.certificate.ratio == pytest.approx(on_host.certificate.ratio, rel=1e-3)
-    assert found.certificate.upper_bound >= found.relative_squared_error
-    assert abs(found.transform(X) - found.loadings).max() == 0
+        np.testing.assert_array_equal(fitted.labels, again.labels)
+    on_host = orthonmf.factorize(rows, 5, **options)
+    assert fitted.relative_squared_error == pytest.approx(on_host.relative_squared_error, rel=1e-3)
+    assert fitted.certificate.ratio == pytest.approx(on_host.certificate.ratio, rel=1e-3)
+    assert fitted.certificate.upper_bound >= fitted.relative_squared_error
+    assert abs(fitted.transform(X) - fitted.loadings).max() == 0
 
 
 @pytest.mark.parametrize("n", [50_000, 300_000])  # searched as they are, and by a sample
@@ -95,21 +95,21 @@ def test_counts_are_grouped_under_the_divergence_as_on_the_host(n):
     profiles = 100 * rng.dirichlet(np.full(40, 0.3), 5)
     counts = rng.poisson(profiles[rng.integers(0, 5, n)]).astype(np.float32)
     X, options = torch.tensor(counts).cuda(), {"beta_loss": "kullback-leibler", "random_state": 0}
-    found, again = (orthonmf.factorize(X, 5, **options) for _ in range(2))
-    np.testing.assert_array_equal(found.labels, again.labels)
-    assert found.divergence == again.divergence
-    assert abs(found.transform(X) - found.loadings).max() == 0
+    fitted, again = (orthonmf.factorize(X, 5, **options) for _ in range(2))
+    np.testing.assert_array_equal(fitted.labels, again.labels)
+    assert fitted.divergence == again.divergence
+    assert abs(fitted.transform(X) - fitted.loadings).max() == 0
     on_host = orthonmf.factorize(counts, 5, **options)
-    near = 1e-6 if "sample of rows" not in found.steps_run else 5e-3
-    assert found.divergence == pytest.approx(on_host.divergence, rel=near)
-    assert found.information == pytest.approx(on_host.information, rel=1e-9)
+    near = 1e-6 if "sample of rows" not in fitted.steps_run else 5e-3
+    assert fitted.divergence == pytest.approx(on_host.divergence, rel=near)
+    assert fitted.information == pytest.approx(on_host.information, rel=1e-9)
 
 
 def test_the_error_is_that_of_the_host_for_the_same_components():
     X = uniform(50_000, 40)
-    found = orthonmf.factorize(X, 6, random_state=0)
-    difference = X.double().cpu().numpy() - found.loadings @ found.components.astype(np.float64)
-    assert found.error == pytest.approx(np.linalg.norm(difference), rel=1e-12)
+    fitted = orthonmf.factorize(X, 6, random_state=0)
+    difference = X.double().cpu().numpy() - fitted.loadings @ fitted.components.astype(np.float64)
+    assert fitted.error == pytest.approx(np.linalg.norm(difference), rel=1e-12)
 
 
 def test_without_fused_kernels_the_steps_say_so():
@@ -132,12 +132,12 @@ def test_streamed_rows_give_the_bits_of_a_tensor(locked, monkeypatch):
     for module in (streaming, source):
         monkeypatch.setattr(module, "device_boundaries", lambda n, m, *size: small(n, m, 2**21))
     X = uniform(200_000, 50)
-    held = X.cpu().pin_memory() if locked else X.cpu().numpy()
+    rows = X.cpu().pin_memory() if locked else X.cpu().numpy()
     options = {"random_state": 0, "certificate": None}
     resident = orthonmf.factorize(X, 7, **options)
     for part_left in (2**40, 1):  # every block is kept on the device, and none
         monkeypatch.setattr(streaming, "PART_LEFT", part_left)
-        streamed = orthonmf.factorize(orthonmf.stream_to_device(held), 7, **options)
+        streamed = orthonmf.factorize(orthonmf.stream_to_device(rows), 7, **options)
         np.testing.assert_array_equal(streamed.labels, resident.labels)
         np.testing.assert_array_equal(streamed.scales, resident.scales)
         assert streamed.error == resident.error

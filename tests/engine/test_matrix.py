@@ -22,9 +22,9 @@ def case(request):
 
 @pytest.fixture
 def example(case, store):
-    found = make(case, store)
-    assert len(found.matrix.source.boundaries) > 2
-    return found
+    made = make(case, store)
+    assert len(made.matrix.source.boundaries) > 2
+    return made
 
 
 @pytest.fixture
@@ -45,18 +45,18 @@ def test_the_whole_matrix_is_y_either_way_around(example):
 def test_products_with_directions_are_those_of_unweighted_rows(example, rough):
     expected = example.Y_in_units @ DIRECTIONS.T
     for exact, tolerance in ((True, {"rtol": 1e-12}), (False, rough)):
-        found = example.matrix.products(DIRECTIONS, exact=exact)
-        assert found.dtype == (np.float64 if exact else example.matrix.pass_dtype)
-        np.testing.assert_allclose(found * example.row_roots[:, None], expected, **tolerance)
+        products = example.matrix.products(DIRECTIONS, exact=exact)
+        assert products.dtype == (np.float64 if exact else example.matrix.pass_dtype)
+        np.testing.assert_allclose(products * example.row_roots[:, None], expected, **tolerance)
     apart = np.where(np.arange(M) % 3 == np.arange(3)[:, None], DIRECTIONS, 0.0)
-    found = example.matrix.products(apart) * example.row_roots[:, None]
-    np.testing.assert_allclose(found, example.Y_in_units @ apart.T, rtol=1e-12)
+    products = example.matrix.products(apart) * example.row_roots[:, None]
+    np.testing.assert_allclose(products, example.Y_in_units @ apart.T, rtol=1e-12)
 
 
 def test_rows_that_are_taken_are_those_of_y_in_the_order_asked_for(example):
     wanted = np.array([8, 0, 8, 3])
-    found = example.matrix.take_rows(wanted) * example.row_roots[wanted, None]
-    np.testing.assert_allclose(found, example.Y_in_units[wanted], rtol=1e-14)
+    rows = example.matrix.take_rows(wanted) * example.row_roots[wanted, None]
+    np.testing.assert_allclose(rows, example.Y_in_units[wanted], rtol=1e-14)
     stored = to_array(example.matrix.stored_rows(wanted))
     np.testing.assert_array_equal(stored, example.X[wanted])
 
@@ -92,12 +92,12 @@ def test_a_part_is_those_rows_with_their_weights_or_others(example, rows):
 def test_rows_that_are_drawn_have_length_1_and_the_weights_of_how_often(example, rough):
     unit = example.Y / np.maximum(np.linalg.norm(example.Y, axis=1, keepdims=True), 1e-300)
     lengths = np.linalg.norm(example.Y_in_units, axis=1)
-    found = Samples(example.matrix).sample(40, np.random.default_rng(3))
-    times = found.matrix.row_weights
+    drawn = Samples(example.matrix).sample(40, np.random.default_rng(3))
+    times = drawn.matrix.row_weights
     expected, _ = draw_sample(np.square(lengths), 40, np.random.default_rng(3))
-    np.testing.assert_allclose(found.coordinates() @ np.eye(M), unit[expected], **rough)
+    np.testing.assert_allclose(drawn.coordinates() @ np.eye(M), unit[expected], **rough)
     assert times.sum() == 40
-    np.testing.assert_allclose(found.weights, times)
+    np.testing.assert_allclose(drawn.weights, times)
 
 
 def test_the_transpose_has_columns_for_rows_in_every_pass(example):

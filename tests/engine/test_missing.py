@@ -28,9 +28,9 @@ EVEN = [name for name, case in CASES.items() if not case.spread_columns]
 
 @pytest.fixture(params=EVEN)
 def example(request, store):
-    found = make(CASES[request.param], store, with_gaps(), missing_values=np.nan)
-    assert isinstance(found.matrix, MaskedMatrix)
-    return found
+    made = make(CASES[request.param], store, with_gaps(), missing_values=np.nan)
+    assert isinstance(made.matrix, MaskedMatrix)
+    return made
 
 
 def in_units(example):
@@ -56,19 +56,19 @@ def by_loops(X, components, columns):
     return np.moveaxis(np.array(fits), 2, 0)
 
 
-def close(found, expected):
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-14)
+def close(computed, expected):
+    np.testing.assert_allclose(computed, expected, rtol=1e-10, atol=1e-14)
 
 
 @pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("held", [False, True])
-def test_a_sweep_over_samples_fits_rows_then_components(example, held, k):
+@pytest.mark.parametrize("given", [False, True])
+def test_a_sweep_over_samples_fits_rows_then_components(example, given, k):
     X, rows, columns = in_units(example)
     components = COMPONENTS[:k]
     loadings, scores = by_loops(X, components, columns)
-    fixed = RNG.integers(k, size=N).astype(np.int32) if held else None
+    fixed = RNG.integers(k, size=N).astype(np.int32) if given else None
     swept = example.matrix.masked_sweep(components, "samples", fixed)
-    labels = fixed if held else scores.argmax(axis=1)
+    labels = fixed if given else scores.argmax(axis=1)
     np.testing.assert_array_equal(swept.labels, labels)
     best = np.sort(scores, axis=1)
     close(swept.captured, rows * scores[np.arange(N), labels] ** 2)
@@ -82,16 +82,16 @@ def test_a_sweep_over_samples_fits_rows_then_components(example, held, k):
             close(swept.components[s, h], kept if columns[h] > 0 else 0.0)
 
 
-@pytest.mark.parametrize("held", [False, True])
-def test_a_sweep_over_features_fits_rows_then_gives_columns_to_components(example, held):
+@pytest.mark.parametrize("given", [False, True])
+def test_a_sweep_over_features_fits_rows_then_gives_columns_to_components(example, given):
     X, rows, columns = in_units(example)
     components = np.where(np.arange(M) % 3 == np.arange(3)[:, None], COMPONENTS, 0.0)
     loadings, _ = by_loops(X, components, columns)
-    fixed = RNG.integers(3, size=M).astype(np.int32) if held else None
+    fixed = RNG.integers(3, size=M).astype(np.int32) if given else None
     swept = example.matrix.masked_sweep(components, "features", fixed)
-    fits = [[fit_over_observed(X[:, h], one, rows) for one in loadings.T] for h in range(M)]
+    fits = [[fit_over_observed(X[:, h], loading, rows) for loading in loadings.T] for h in range(M)]
     scales, scores = np.moveaxis(np.array(fits), 2, 0)  # (m, k) each
-    labels = fixed if held else scores.argmax(axis=1)
+    labels = fixed if given else scores.argmax(axis=1)
     np.testing.assert_array_equal(swept.labels, labels)
     places = np.arange(M)
     close(swept.captured, columns * scores[places, labels] ** 2)
@@ -111,17 +111,17 @@ def test_rows_are_expressed_by_what_is_observed_of_them(name, store):
     winners = np.where(scores.max(axis=1) > 0, scores.argmax(axis=1), -1)
     np.testing.assert_array_equal(labels, winners)
     expected = np.where(winners >= 0, loadings[np.arange(N), winners], 0.0)
-    found = np.ldexp(scales.astype(np.float64), -example.powers[0])
-    np.testing.assert_allclose(found, expected, rtol=rtol)
+    expressed = np.ldexp(scales.astype(np.float64), -example.powers[0])
+    np.testing.assert_allclose(expressed, expected, rtol=rtol)
     apart = np.where(np.arange(M) % 3 == np.arange(3)[:, None], COMPONENTS, 0.0)
     loadings, _ = by_loops(example.base, apart, example.columns)
-    found = np.ldexp(example.matrix.loadings(apart).astype(float), -example.powers[0][:, None])
-    np.testing.assert_allclose(found, loadings, rtol=rtol)
+    expressed = np.ldexp(example.matrix.loadings(apart).astype(float), -example.powers[0][:, None])
+    np.testing.assert_allclose(expressed, loadings, rtol=rtol)
     # The error is that over what is observed, with weights.
-    held = example.matrix.loadings(apart)
+    loadings_of_x = example.matrix.loadings(apart)
     difference = np.where(GAPS, 0.0, example.base - loadings @ apart)
     squares = example.rows @ np.square(difference) @ example.columns
-    residual = example.matrix.residual(Projection(held), apart) * 4.0**example.power
+    residual = example.matrix.residual(Projection(loadings_of_x), apart) * 4.0**example.power
     assert residual == pytest.approx(squares, rel=1e-5 if rtol > 1e-9 else 1e-11)
 
 

@@ -50,10 +50,10 @@ class Watched(Slices):
         with self._lock:
             self.reading += 1
             self.most_at_once = max(self.most_at_once, self.reading)
-        found = super().__getitem__(rows)
+        rows_read = super().__getitem__(rows)
         with self._lock:
             self.reading -= 1
-        return found
+        return rows_read
 
 
 def planted(n=N, m=M, k=K, seed=3):
@@ -110,8 +110,8 @@ def test_every_store_gives_the_same_bits_whoever_works(stores, orthogonal, algor
         ("slices", 1, None),
         ("slices", 4, 3 * ONE_BLOCK),
     ]:
-        found = fitted(stores[store], n_jobs=n_jobs, max_memory=max_memory, **options)
-        assert found == expected, (store, n_jobs, max_memory)
+        result = fitted(stores[store], n_jobs=n_jobs, max_memory=max_memory, **options)
+        assert result == expected, (store, n_jobs, max_memory)
 
 
 def test_the_published_algorithm_gives_the_bits_it_gives_in_memory(X, stores):
@@ -132,15 +132,15 @@ def test_no_more_than_a_block_is_asked_for_at_once(X, orthogonal):
 def test_what_is_left_of_the_budget_keeps_blocks_between_passes(X, orthogonal):
     def bytes_read(left):
         watched = Watched(X)
-        found.append(fitted(watched, orthogonal=orthogonal, max_memory=AT_WORK + left))
+        fits.append(fitted(watched, orthogonal=orthogonal, max_memory=AT_WORK + left))
         return watched.bytes_read
 
-    found = []
+    fits = []
     none, some, everything = (bytes_read(left) for left in (0, 3 * LARGEST_BLOCK * M * 8, X.nbytes))
     n_passes = none / X.nbytes
     assert none - some > 0.9 * (n_passes - 1) * 3 / len(BOUNDARIES) * X.nbytes
     assert everything <= X.nbytes + 100 * M * 8  # and single rows, before their block is read
-    assert found[0] == found[1] == found[2]
+    assert fits[0] == fits[1] == fits[2]
 
 
 def test_no_more_is_kept_than_the_budget_leaves(X):

@@ -6,7 +6,7 @@ from orthonmf.engine import pairs as pairs_module
 from orthonmf.engine.pairs import close_pairs, merge_parallel, shared_ones
 
 
-def found(chunks):
+def positions(chunks):
     return [(i, j) for chunk in chunks for i, j in zip(chunk.first, chunk.second, strict=True)]
 
 
@@ -22,7 +22,7 @@ def test_close_pairs_are_those_of_the_full_matrix_in_lexicographic_order(
     cosines = (X @ X.T) / np.maximum(np.outer(norms, norms), 1e-300)
     expected = [tuple(pair) for pair in np.argwhere(np.triu(cosines, 1) >= 0.5)]
     chunks = list(close_pairs(as_rows(X), norms, 0.5))
-    assert found(chunks) == expected
+    assert positions(chunks) == expected
     values = np.concatenate([chunk.values for chunk in chunks])
     np.testing.assert_allclose(values, [cosines[pair] for pair in expected], rtol=1e-14)
 
@@ -33,7 +33,7 @@ def test_sparse_and_dense_products_find_the_same_pairs(monkeypatch, overhead):
     X = (np.random.default_rng(1).random((30, 12)) < 0.3).astype(float)
     expected = np.triu(X @ X.T, 1)
     chunks = list(shared_ones(csr_array(X)))
-    assert found(chunks) == [tuple(pair) for pair in np.argwhere(expected)]
+    assert positions(chunks) == [tuple(pair) for pair in np.argwhere(expected)]
     values = np.concatenate([chunk.values for chunk in chunks])
     assert values.tolist() == expected[expected > 0].tolist()
 

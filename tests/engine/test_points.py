@@ -38,8 +38,8 @@ def side(request):
     return request.param
 
 
-def close(found, expected):
-    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
+def close(computed, expected):
+    np.testing.assert_allclose(computed, expected, rtol=1e-11, atol=1e-12)
 
 
 def test_a_sweep_of_centers_agrees_with_the_plain_formula(example):
@@ -108,7 +108,7 @@ def test_the_order_of_directions_does_not_change_a_bit(dtype, k, store):
     # A sweep tells what a projection would give, except for rows that are zero.
     np.testing.assert_array_equal(scales, first.products)
     np.testing.assert_array_equal(labels, np.where(scales > 0, first.labels, -1))
-    found = matrix.project_sweep(first.labels, first.products)
-    np.testing.assert_array_equal(found, (labels, scales))
+    told = matrix.project_sweep(first.labels, first.products)
+    np.testing.assert_array_equal(told, (labels, scales))
     loadings = matrix.loadings(directions)
     np.testing.assert_array_equal(loadings[:, shuffled], matrix.loadings(directions[shuffled]))

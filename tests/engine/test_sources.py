@@ -27,8 +27,8 @@ def test_an_array_too_large_to_copy_is_flipped_for_a_single_pass_alone(monkeypat
 def test_a_block_of_an_array_in_order_is_no_copy():
     X = some_numbers()
     assert np.shares_memory(ArraySource(X).block(0), X)
-    held = csr_array(X)
-    assert np.shares_memory(CsrSource(held).block(0).data, held.data)
+    sparse = csr_array(X)
+    assert np.shares_memory(CsrSource(sparse).block(0).data, sparse.data)
 
 
 def test_block_boundaries_depend_on_the_shape_alone():

@@ -61,7 +61,7 @@ def test_streamed_rows_give_the_bits_of_a_tensor(monkeypatch):
         DeviceBlocks(ArraySource(np.asfortranarray(X)), CPU),
     ):
         monkeypatch.setattr(
-            data, "source_of_tensor", lambda tensor, one=source: with_small_blocks(one)
+            data, "source_of_tensor", lambda tensor, given=source: with_small_blocks(given)
         )
         results.append(fit(torch.tensor(X)))
     for other in results[1:]:

@@ -182,11 +182,11 @@ def test_a_checkpoint_is_gone_on_with(open_door, tmp_path):
 
 def test_boundaries_are_aligned_and_cover_all_rows():
     for n, m in [(1, 1), (1000, 3), (20_000_000, 100), (4_000_000, 512), (70, 10**6)]:
-        found = device_boundaries(n, m)
-        assert found[0] == 0
-        assert found[-1] == n
-        assert (np.diff(found) > 0).all()
-        assert (found[:-1] % ALIGNED_ROWS == 0).all()
+        edges = device_boundaries(n, m)
+        assert edges[0] == 0
+        assert edges[-1] == n
+        assert (np.diff(edges) > 0).all()
+        assert (edges[:-1] % ALIGNED_ROWS == 0).all()
 
 
 def test_columns_of_a_large_tensor_are_rows_of_a_view():

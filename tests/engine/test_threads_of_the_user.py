@@ -37,14 +37,14 @@ def fitted(X):
 
 def test_fits_in_other_threads_after_one_in_the_main_thread_give_the_same_bits(X):
     alone = fitted(X)
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(fitted(X))) for _ in range(3)]
+    fits = []
+    threads = [threading.Thread(target=lambda: fits.append(fitted(X))) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 3
-    for other in found:
+    assert len(fits) == 3
+    for other in fits:
         np.testing.assert_array_equal(other.components, alone.components)
         np.testing.assert_array_equal(other.scales, alone.scales)
         assert other.error == alone.error

@@ -29,10 +29,10 @@ NO_NUMBERS = {
 
 
 @pytest.mark.parametrize("others", [{}, {"x": [1.0, 2.0]}, {"x": [1, 2], "y": [1.5, 2.5]}])
-@pytest.mark.parametrize("held", NO_NUMBERS)
+@pytest.mark.parametrize("content", NO_NUMBERS)
 @pytest.mark.parametrize("kind", FRAMES)
-def test_a_column_that_holds_no_numbers_is_named(kind, held, others):
-    frame = FRAMES[kind]({**others, "when, what": NO_NUMBERS[held]})
+def test_a_column_that_holds_no_numbers_is_named(kind, content, others):
+    frame = FRAMES[kind]({**others, "when, what": NO_NUMBERS[content]})
     with pytest.raises(InvalidInputError, match=r"text|dates or durations") as caught:
         as_matrix(frame)
     assert "column 'when, what'" in str(caught.value)

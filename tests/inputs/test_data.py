@@ -200,8 +200,8 @@ def test_duplicates_are_added_and_the_input_is_not_sorted_in_place():
 
 def test_explicit_zeros_and_negative_zeros_are_ordinary():
     X = csr_array((np.array([0.0, -0.0, 1.0]), np.array([0, 1, 2]), np.array([0, 3])), shape=(1, 3))
-    found = orthonmf.factorize(X, 1, algorithm="paper")
-    assert not np.signbit(found.components).any()
+    result = orthonmf.factorize(X, 1, algorithm="paper")
+    assert not np.signbit(result.components).any()
 
 
 def test_the_global_random_state_is_untouched():

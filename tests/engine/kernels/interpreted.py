@@ -68,12 +68,12 @@ def check(n, m, k):
 
     labels[0], best[0] = -1, 0.0
     for given_factors in (None, factors):
-        found = fused.residual(rows, labels, best, directions.double(), given_factors)
+        squares = fused.residual(rows, labels, best, directions.double(), given_factors)
         fitted = best.double()[:, None] * directions.double()[labels.clamp(min=0).long()]
         difference = rows.double() - fitted
         if given_factors is not None:
             difference *= given_factors
-        torch.testing.assert_close(found, difference.square().sum(dim=1), rtol=1e-12, atol=0.0)
+        torch.testing.assert_close(squares, difference.square().sum(dim=1), rtol=1e-12, atol=0.0)
 
 
 def by_label(labels, coefficients, rows, k):

@@ -51,10 +51,10 @@ def dtype(request):
     return request.param
 
 
-def close(found, expected, dtype=np.float64):
+def close(computed, expected, dtype=np.float64):
     scale = np.abs(expected).max(initial=1e-300)
     rtol = 1e-11 if dtype == np.float64 else 2e-5
-    np.testing.assert_allclose(np.asarray(found), expected, rtol=rtol, atol=rtol * scale)
+    np.testing.assert_allclose(np.asarray(computed), expected, rtol=rtol, atol=rtol * scale)
 
 
 def sums_of(labels, coefficients, rows, k):
@@ -93,10 +93,10 @@ def test_an_update_keeps_labels_and_leaves_out_rows_that_have_none(made, dtype, 
     rows, directions = X.astype(dtype), RNG.random((k, M)).astype(dtype)
     labels = RNG.integers(-1, k, N).astype(np.int32)
     places, weights = kernel.place(labels), kernel.place(WEIGHTS)
-    found, sums = kernel.update(make(rows), directions, places, weights)
+    computed, sums = kernel.update(make(rows), directions, places, weights)
     products = np.einsum("ij,ij->i", rows, directions[np.maximum(labels, 0)])
     own = np.where(labels >= 0, products, 0.0)
-    close(found, own, dtype)
+    close(computed, own, dtype)
     close(sums, sums_of(np.maximum(labels, 0), own * WEIGHTS, rows, k), dtype)
 
 
@@ -179,9 +179,9 @@ def test_the_first_bad_entry_is_named(made, dtype, value):
     kernel, make = made
     bad = X.astype(dtype)
     bad[7, 3] = bad[9, 1] = value
-    row, column, found = kernel.look(make(bad)).offense
+    row, column, told = kernel.look(make(bad)).offense
     assert (row, column) == (7, 3)
-    np.testing.assert_equal(found, value)
+    np.testing.assert_equal(told, value)
 
 
 def test_a_gram_matrix_of_rows_is_that_of_their_products():
