@@ -252,7 +252,7 @@ def factorize(
         weights = as_weights(feature_weight, matrix.shape[1], "feature_weight")
         options = fit_to_data(options, matrix)
         chosen = algorithm_for(options, kind_of_data(options, matrix))
-        refuse_large_fit(matrix, chosen, options.n_components, orthogonal, options.n_groups)
+        refuse_large_fit(matrix, chosen, options)
         repeated = repeat(options)
         options = replace(options, n_init=options.n_init or chosen.starts)
         options = with_checkpoint(options, matrix, seeded=random_state is not None)

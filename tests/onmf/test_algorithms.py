@@ -24,6 +24,7 @@ from orthonmf.inputs.parameters import as_bytes
 from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.onmf.algorithms import ALGORITHMS, COMPLETE, CORE, INITS, NAMES, SETTINGS, Problem
 from orthonmf.onmf.memory import fit_bytes
+from tests.onmf.small_points import some_options
 
 # More rows than a sample holds, so that every way to draw first directions is another one.
 MANY = make_planted(620, 12, 4, 1.0, random_state=0).X
@@ -306,10 +307,8 @@ def test_the_estimate_is_near_what_a_fit_takes(case, orthogonal, algorithm):
     data, k = SIZES[case]
     # More sweeps would take longer, not more memory.
     options = {"orthogonal": orthogonal, "algorithm": algorithm, "random_state": 0, "max_iter": 3}
-    matrix = as_matrix(data)
-    estimate = fit_bytes(
-        matrix, ALGORITHMS[Problem(algorithm, orthogonal, COMPLETE)], k, orthogonal
-    )
+    chosen = ALGORITHMS[Problem(algorithm, orthogonal, COMPLETE)]
+    estimate = fit_bytes(as_matrix(data), chosen, some_options(k, orthogonal=orthogonal))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
         tracemalloc.start()

@@ -10,6 +10,7 @@ import numpy as np
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.memory import refuse_beyond_memory
 from orthonmf.onmf.algorithms import Algorithm
+from orthonmf.onmf.options import Options
 
 FLOAT = 8
 # Normalized, in float64 and in float32.
@@ -46,14 +47,11 @@ def refuse_large_result(X: Any, asked: int | tuple[int, int], orthogonal: str) -
     refuse_beyond_memory(needed, what, FEWER)
 
 
-def refuse_large_fit(
-    matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str, n_groups: int = 0
-) -> None:
+def refuse_large_fit(matrix: Matrix, algorithm: Algorithm, options: Options) -> None:
     """Refuse a fit that cannot be held while it is at work."""
-    needed = fit_bytes(matrix, algorithm, k, orthogonal, n_groups)
     n, m = matrix.shape
-    what = f"the fit of {k:,} components to {n:,} x {m:,} entries"
-    refuse_beyond_memory(needed, what, FEWER)
+    what = f"the fit of {options.n_components:,} components to {n:,} x {m:,} entries"
+    refuse_beyond_memory(fit_bytes(matrix, algorithm, options), what, FEWER)
 
 
 def result_bytes(shape: tuple[int, int], k: int, orthogonal: str, itemsize: int) -> int:
@@ -63,16 +61,15 @@ def result_bytes(shape: tuple[int, int], k: int, orthogonal: str, itemsize: int)
     return (k * m + loadings) * itemsize
 
 
-def fit_bytes(
-    matrix: Matrix, algorithm: Algorithm, k: int, orthogonal: str, n_groups: int = 0
-) -> int:
+def fit_bytes(matrix: Matrix, algorithm: Algorithm, options: Options) -> int:
     """About how many bytes a fit takes at its peak, next to the data themselves.
 
     Dense vectors of k components and of the points that may become one, whichever side they are
     on, then the result; and a few numbers for every row and column. With a core, what each side
     sees of the groups of the other.
     """
-    n, m = matrix.shape
+    (n, m), orthogonal = matrix.shape, options.orthogonal
+    k, n_groups = options.n_components, options.n_groups
     seen = COPIES_OF_WHAT_IS_SEEN * (n * n_groups + m * k) if n_groups else 0
     most = max(k, n_groups)
     sides = ("samples", "features") if orthogonal == "both" else (orthogonal,)

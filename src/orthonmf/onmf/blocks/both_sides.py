@@ -1,7 +1,7 @@
 """The default over both: many starts, descent with disjoint supports, and escapes.
 
-Its descent differs from that over one side in one step: `descent.split_by_energy` keeps only the
-winning component of every column.
+What differs from one side is one step of the descent: `split_by_energy` in `descent.py` gives every
+column to one direction, so that no two share any.
 """
 
 from __future__ import annotations
@@ -46,6 +46,10 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
     def look(directions: Array, n_sweeps: int) -> Solution:
         return descend_disjoint(points, directions, max_iter=n_sweeps, tol=0.0)
 
+    def search_table(best: Solution, answers: list[Solution]) -> Array:
+        known = [pad(unit_lengths(winners_only(answer.directions)), k) for answer in answers]
+        return table.run([CoreSolution(groups, np.eye(k)) for groups in known]).groups
+
     search, table = Search(refine, look), TableSearch(matrix, options, diagonal=True)
     escapes: list[Escape] = []
     if points.at_hand is not None and k > 1 and not table.suffices:
@@ -54,7 +58,7 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
             for number in range(ESCAPES_PER_START * options.n_init)
         ]
     if table.n_rounds:
-        escapes.insert(0, Escape(STEP, lambda best, answers: search_blocks(table, k, answers)))
+        escapes.insert(0, Escape(STEP, search_table))
     starts = block_starts(points, options, search, heaviest, promised_only=table.suffices)
     solution = search.run(starts, escapes, PATIENCE)
     if may_be_exact(points):
@@ -65,12 +69,6 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
         packed=0.0 if heaviest is None else heaviest.packed,
         components=points.components(solution.directions),
     )
-
-
-def search_blocks(table: TableSearch, k: int, answers: list[Solution]) -> Array:
-    """Directions (k, m) of the best blocks that a search of a small table finds."""
-    known = [pad(unit_lengths(winners_only(answer.directions)), k) for answer in answers]
-    return table.run([CoreSolution(groups, np.eye(k)) for groups in known]).groups
 
 
 def replace_block(

@@ -18,9 +18,10 @@ def descend_disjoint(
 ) -> Solution:
     """Improve directions (k, m) with disjoint supports until a sweep gains less than ``tol``.
 
-    One sweep gives every row to the direction that captures most of it; then every coordinate
-    goes to the direction for which it matters most, with its best value. Each half is the exact
-    minimizer given the other, so the error never rises and supports stay disjoint.
+    One sweep gives every row to the direction that captures most of it; then `split_by_energy`
+    gives every coordinate to the direction for which it matters most, with its best value. Each
+    half is the exact minimizer given the other, so the error never rises and supports stay
+    disjoint.
 
     The directions passed in may overlap; the first sweep separates them, and every later one
     reads the data once whatever their number.
