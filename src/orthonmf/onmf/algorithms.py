@@ -6,9 +6,8 @@ choices and help texts of the command line come from here too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from orthonmf.certificate import CERTIFICATES
@@ -60,10 +59,15 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The values of an option that make a difference."""
+    """The values of an option that make a difference.
+
+    ``idle`` names the options that have no effect next to a value that is no name: a k-means of the
+    user's stops when it likes.
+    """
 
     names: Collection[str | None]
     others: bool = False  # also what is no name: components, a function, a file
+    idle: tuple[str, ...] = ()
 
     def __contains__(self, value: Any) -> bool:
         return value in self.names if value is None or isinstance(value, str) else self.others
@@ -76,10 +80,8 @@ NOTHING, NO_CHOICE = Accepted((None,)), Accepted(("auto",))
 class Algorithm:
     """A way to solve a problem, and the options it takes; the defaults are among them.
 
-    ``own`` names the options that have no effect when a value that is no name is given for
-    another: a k-means of the user's stops when it likes. ``widest`` tells how many vectors as
-    long as a point, for so many points and components, it holds at once; ``sample`` of how many
-    points it makes copies as they are stored.
+    ``widest`` tells how many vectors as long as a point, for so many points and components, it
+    holds at once; ``sample`` of how many points it makes copies as they are stored.
     """
 
     solve: Callable[[Any, Options], Solution]
@@ -88,7 +90,6 @@ class Algorithm:
     kmeans: Accepted = NOTHING
     certificate: Accepted = Accepted(CERTIFICATES.keys())
     checkpoint: Accepted = Accepted((None,), others=True)
-    own: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     without: tuple[str, ...] = ()  # options that have no effect at all
     starts: int = 1  # that n_init="auto" stands for
     widest: Callable[[int, int], int] = lambda n_points, k: 7 * k
@@ -102,13 +103,12 @@ class Algorithm:
         """Options that were given and would be ignored, each with the one that is to blame."""
         yield from ((option, "") for option in self.without if not options.is_default(option))
         for option in ("init", "kmeans", "certificate", "checkpoint"):
-            value = options.given(option)
-            if value not in getattr(self, option):
+            value, accepted = options.given(option), getattr(self, option)
+            if value not in accepted:
                 yield option, ""
             elif value is not None and not isinstance(value, str):
-                for other in self.own.get(option, ()):
-                    if not options.is_default(other):
-                        yield other, option
+                idle = (other for other in accepted.idle if not options.is_default(other))
+                yield from ((other, option) for other in idle)
 
 
 def _candidates(n_points: int, k: int) -> int:
@@ -120,8 +120,7 @@ _BEST = Algorithm(
     factorize_one_side,
     widest=_candidates,
     sample=sample_size,
-    init=Accepted(tuple(INITS), others=True),
-    own=MappingProxyType({"init": ("n_init",)}),
+    init=Accepted(tuple(INITS), others=True, idle=("n_init",)),
 )
 _BLOCKS = Algorithm(
     factorize_blocks,
@@ -132,8 +131,7 @@ _BLOCKS = Algorithm(
 _CORE = replace(_BEST, solve=factorize_core)
 _PAPER = Algorithm(
     factorize_single,
-    kmeans=Accepted((None, *SUBROUTINES), others=True),
-    own=MappingProxyType({"kmeans": ("max_iter", "tol", "checkpoint")}),
+    kmeans=Accepted((None, *SUBROUTINES), others=True, idle=("max_iter", "tol", "checkpoint")),
 )
 _GAPS = Algorithm(
     factorize_masked, starts=4, certificate=Accepted(("svd", None)), checkpoint=NOTHING
@@ -142,8 +140,7 @@ _GAPS = Algorithm(
 _PROFILES = Algorithm(
     factorize_profiles,
     publish=publish_profiles,
-    init=Accepted(("auto",), others=True),
-    own=MappingProxyType({"init": ("n_init",)}),
+    init=Accepted(("auto",), others=True, idle=("n_init",)),
 )
 
 ALGORITHMS: dict[Problem, Algorithm] = {
