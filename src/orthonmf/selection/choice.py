@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from html import escape
+from itertools import groupby
 from operator import attrgetter, le
 from typing import Any
 
@@ -168,11 +169,10 @@ def sum_up(trials: Iterable[Trial]) -> tuple[Candidate, ...]:
 
     An answer with fewer groups on either side is one of a pair too: it counts there.
     """
-    by_k: dict[Size, list[Trial]] = {}
-    for trial in sorted(trials, key=lambda trial: size_of(trial.n_components)):
-        by_k.setdefault(trial.n_components, []).append(trial)
+    ascending = sorted(trials, key=lambda trial: size_of(trial.n_components))
     candidates: list[Candidate] = []
-    for k, group in by_k.items():
+    for k, same_size in groupby(ascending, key=attrgetter("n_components")):
+        group = list(same_size)
         before = candidates[-1:]
         if isinstance(k, tuple):
             # Those with no more groups on either side.
@@ -184,6 +184,7 @@ def sum_up(trials: Iterable[Trial]) -> tuple[Candidate, ...]:
         if isinstance(k, tuple):
             error, null = min(error, error_before), min(null, null_before)
         bounds = [trial.lower_bound for trial in group if trial.lower_bound is not None]
+        refits = [t.refit_agreement for t in group if t.refit_agreement is not None]
         cosines = np.array([trial.matched_cosine for trial in group])
         indices = np.array([trial.adjusted_rand for trial in group])
         held_out: list[Any] = [trial.held_out_error for trial in group]
@@ -202,9 +203,7 @@ def sum_up(trials: Iterable[Trial]) -> tuple[Candidate, ...]:
                 adjusted_rand=float(indices.mean()),
                 stability=float(stabilities.mean()),
                 stability_error=float(spread / np.sqrt(len(group))),
-                refit_agreement=next(
-                    (t.refit_agreement for t in group if t.refit_agreement is not None), None
-                ),
+                refit_agreement=refits[0] if refits else None,
                 held_out_error=None if held_out.count(None) else float(np.mean(held_out)),
             )
         )

@@ -34,11 +34,13 @@ from orthonmf.inputs.parameters import (
     as_weights,
 )
 from orthonmf.progress import announce, count_progress, silence
-from orthonmf.stability.record import RESAMPLES, Stability
+from orthonmf.stability.record import RESAMPLES, Membership, Stability
 from orthonmf.stability.votes import count_votes
 from orthonmf.typing import Array
 
 TINY = float(np.finfo(np.float64).tiny)
+# The labels of rows and of columns that one refit gives, each None where it gives none.
+Answer = tuple[Array | None, Array | None]
 NEAR = 1e-5  # shares of information that are the same, up to the rounding of float32
 FEWEST_REFITS = 2  # the agreement is that of pairs
 
@@ -99,14 +101,6 @@ def refuse_other_data(matrix: Matrix, result: Factorization) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The labels of one refit."""
-
-    labels: Array | None
-    feature_labels: Array | None
-
-
-@dataclass(frozen=True, slots=True)
 class Refitting:
     """The data of a fit, and how they are fitted again under other weights."""
 
@@ -149,7 +143,7 @@ class Refitting:
             random_state=rng,
             n_jobs=n_jobs,
         )
-        return Answer(again.labels, again.feature_labels)
+        return again.labels, again.feature_labels
 
     def _draw(self, rng: np.random.Generator) -> tuple[Array | None, Array | None]:
         """Weights (n,) of the rows and (m,) of the columns; None where all stay as they are."""
@@ -225,21 +219,19 @@ def sum_up(
     entropy: int,
 ) -> Stability:
     """What refits say about the rows, the columns or both, each renamed by itself."""
-    samples, features = None, None
-    if result.labels is not None and result.scales is not None:
-        labels = result.labels
-        if sample_weight is not None:  # as if they were not there
-            labels = np.where(sample_weight > 0, labels, np.int32(-1))
-        energies = captured_of(result.scales, result)
-        if sample_weight is not None:
-            energies = energies * sample_weight
-        votes = [answer.labels for answer in answers if answer.labels is not None]
-        samples = count_votes(labels, energies, result.n_components_found, votes)
-    if result.feature_labels is not None and result.feature_scales is not None:
-        energies = captured_of(result.feature_scales, result)
-        votes = [answer.feature_labels for answer in answers if answer.feature_labels is not None]
-        n_groups = int(result.feature_labels.max(initial=-1)) + 1
-        features = count_votes(result.feature_labels, energies, n_groups, votes)
+    sides: list[Membership | None] = []
+    of_rows = result.labels, result.scales, sample_weight
+    of_columns = result.feature_labels, result.feature_scales, None
+    for side, (labels, scales, weights) in enumerate((of_rows, of_columns)):
+        votes = [given for answer in answers if (given := answer[side]) is not None]
+        if labels is None or scales is None:
+            sides.append(None)
+            continue
+        k, energies = int(labels.max(initial=-1)) + 1, captured_of(scales, result)
+        if weights is not None:  # points without weight are as if they were not there
+            labels, energies = np.where(weights > 0, labels, np.int32(-1)), energies * weights
+        sides.append(count_votes(labels, energies, k, votes))
+    samples, features = sides
     return Stability(samples, features, len(answers), resample, entropy)
 
 
