@@ -236,7 +236,7 @@ def factorize(
         max_iter=as_count(max_iter, "max_iter"),
         tol=as_tolerance(tol),
         certificate=certificate,
-        file=None if checkpoint is None else as_path(checkpoint, "checkpoint"),
+        checkpoint=None if checkpoint is None else as_path(checkpoint, "checkpoint"),
         n_components=k,
         n_groups=n_groups,
     )
@@ -322,7 +322,7 @@ def repeat(options: Options) -> FitOptions | None:
 
 def with_checkpoint(options: Options, matrix: Matrix, *, seeded: bool) -> Options:
     """Options whose steps go on from those in the file, where one was asked for, with its seed."""
-    if options.file is None:
+    if options.checkpoint is None:
         return options
     init, kmeans, asked = options.init, options.kmeans or "k-means++", options.asked
     identity = {
@@ -339,8 +339,9 @@ def with_checkpoint(options: Options, matrix: Matrix, *, seeded: bool) -> Option
         "tol": options.tol,
         "the data": matrix.fingerprint(),
     }
-    steps = FileCheckpoint(options.file, options.rng, identity, options.seed, seeded=seeded)
-    return replace(options, checkpoint=steps, seed=steps.seed)
+    path, seed = options.checkpoint, options.seed
+    steps = FileCheckpoint(path, options.rng, identity, seed, seeded=seeded)
+    return replace(options, steps=steps, seed=steps.seed)
 
 
 def known_without_data(matrix: Matrix, result: Factorization, packed: float) -> Certificate:

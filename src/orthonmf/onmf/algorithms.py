@@ -103,7 +103,7 @@ class Algorithm:
         """Options that were given and would be ignored, each with the one that is to blame."""
         yield from ((option, "") for option in self.without if not options.is_default(option))
         for option in ("init", "kmeans", "certificate", "checkpoint"):
-            value, accepted = options.given(option), getattr(self, option)
+            value, accepted = getattr(options, option), getattr(self, option)
             if value not in accepted:
                 yield option, ""
             elif value is not None and not isinstance(value, str):
@@ -197,7 +197,7 @@ def algorithm_for(options: Options, data: str = COMPLETE) -> Algorithm:
             f"there is no algorithm for {_tell(problem)}{why}; use {_way(problem, ALGORITHMS)}"
         )
     for option, culprit in algorithm.list_ignored(options):
-        value = options.given(option)
+        value = getattr(options, option)
         short = value is None or isinstance(value, str | int | float)
         shown = f"{option}={value!r}" if short else option
         if culprit:

@@ -35,21 +35,17 @@ class Options:
     max_iter: int = 300
     tol: float = 3e-5
     certificate: str | None = "svd"
-    file: Path | None = None  # of the checkpoint
+    checkpoint: Path | None = None
 
     n_components: int = 0
     n_groups: int = 0
-    checkpoint: Checkpoint = field(default_factory=Checkpoint)
-
-    def given(self, option: str) -> Any:
-        """What was given for a keyword of ``factorize``."""
-        return self.file if option == "checkpoint" else getattr(self, option)
+    steps: Checkpoint = field(default_factory=Checkpoint)  # where they are kept
 
     def is_default(self, option: str) -> bool:
         """Whether an option was left out, or is what leaving it out means."""
         if option == "n_init":
             return self.n_init <= 1
-        return bool(self.given(option) == DEFAULTS["file" if option == "checkpoint" else option])
+        return bool(getattr(self, option) == DEFAULTS[option])
 
 
 DEFAULTS: dict[str, Any] = {option.name: option.default for option in fields(Options)}

@@ -49,7 +49,7 @@ def cluster(points: Points, options: Options) -> Clustering:
         n_init=options.n_init,
         max_iter=options.max_iter,
         tol=options.tol,
-        checkpoint=options.checkpoint,
+        checkpoint=options.steps,
     )
 
 

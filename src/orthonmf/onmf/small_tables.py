@@ -82,7 +82,7 @@ class TableSearch:
 
     def run(self, known: list[CoreSolution]) -> CoreSolution:
         """The best of what known answers, and others that are drawn, become in some rounds."""
-        step = self._options.checkpoint.next_step()
+        step = self._options.steps.next_step()
         if not step.finished:
             self._table = self._matrix.dense() / np.sqrt(self._matrix.total)
             self._squares = np.square(self._table)

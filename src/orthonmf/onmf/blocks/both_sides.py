@@ -40,7 +40,7 @@ def factorize_blocks(matrix: Matrix, options: Options) -> Solution:
             start.directions,
             max_iter=options.max_iter,
             tol=options.tol,
-            step=options.checkpoint.next_step(),
+            step=options.steps.next_step(),
         )
 
     def look(directions: Array, n_sweeps: int) -> Solution:

@@ -86,7 +86,7 @@ class _Starts:
 
     def from_blocks(self, options: Options) -> Start:
         """Disjoint blocks: a core whose pattern is diagonal."""
-        step = self._options.checkpoint.next_step()
+        step = self._options.steps.next_step()
         if not step.finished:
             with silence():
                 blocks = factorize_blocks(self._matrix, options)

@@ -39,7 +39,7 @@ def factorize_core(matrix: Matrix, options: Options) -> Solution:
             start.directions,
             max_iter=options.max_iter,
             tol=options.tol,
-            step=options.checkpoint.next_step(),
+            step=options.steps.next_step(),
         )
 
     def search_table(best: Solution, answers: list[Solution]) -> CoreSolution:
@@ -70,7 +70,7 @@ def options_of_blocks(options: Options) -> Options | None:
         return None
     rng = deepcopy(options.rng)
     return replace(
-        options, n_components=count, n_groups=0, init="auto", rng=rng, checkpoint=Checkpoint()
+        options, n_components=count, n_groups=0, init="auto", rng=rng, steps=Checkpoint()
     )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ def factorize_information(matrix: Matrix, options: Options) -> Solution:
     seen = Counts(csr_array(np.ascontiguousarray(pooled.T)))
     columns = GroupSearch(seen, n_groups, options)
     feature_labels = columns.run()
-    step = options.checkpoint.next_step()
+    step = options.steps.next_step()
     if not step.finished:
         start = pool_columns(pooled, feature_labels, n_groups)
         history, labels, feature_labels = take_turns(

@@ -70,7 +70,7 @@ class GroupSearch:
 
     def _keep(self, name: str, find: Callable[[], Grouping]) -> Grouping:
         """Groups that are found now, or that the checkpoint has kept."""
-        step = self.options.checkpoint.next_step()
+        step = self.options.steps.next_step()
         if not step.finished:
             groups = find()
             step.finish((groups.cost, float(groups.n_sweeps)), labels=groups.labels)

@@ -23,7 +23,7 @@ def stable_start(points: Points, options: Options, number: int) -> Start:
     Lines compare with the error itself, so what stable directions promise (Theorem 4) is the ratio
     of the answer.
     """
-    step = options.checkpoint.next_step()
+    step = options.steps.next_step()
     if not step.finished:
         usual = replace(options, init="auto")
         seeding = choose_seeding(points, usual, way_to_start(points, usual), number)

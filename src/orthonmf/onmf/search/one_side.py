@@ -104,7 +104,7 @@ class _Refinement:
 
     def _repair(self, points: Samples, start: Start) -> Solution:
         """A few sweeps, and what looking for groups that are left out makes of them."""
-        step = self._options.checkpoint.next_step()
+        step = self._options.steps.next_step()
         if not step.finished:
             first = descend(
                 points, start.directions, max_iter=FIRST_SWEEPS, tol=FIRST_TOL, first=start.sweep
@@ -126,7 +126,7 @@ class _Refinement:
             begun.directions,
             max_iter=options.max_iter,
             tol=options.tol,
-            step=options.checkpoint.next_step(),
+            step=options.steps.next_step(),
             first=begun.sweep,
         )
         history, n_sweeps = begun.history + descended.history, begun.n_sweeps + descended.n_sweeps
@@ -136,7 +136,7 @@ class _Refinement:
 
     def _move(self, points: Samples, solution: Solution) -> Solution:
         """What moving single points makes of a solution."""
-        step = self._options.checkpoint.next_step()
+        step = self._options.steps.next_step()
         if not step.finished:
             tol = self._options.tol
             if self._options.n_components >= MANY_COMPONENTS:

@@ -103,7 +103,7 @@ def one_side_starts(points: Points, options: Options, way: str) -> Iterator[Star
 
 def make_start(seeding: Seeding, options: Options) -> Start:
     """Draw first directions, or take those of a finished draw."""
-    step = options.checkpoint.next_step()
+    step = options.steps.next_step()
     sweep = None
     if not step.finished:
         chosen = seeding.draw()
