@@ -76,7 +76,7 @@ def annotate(
         cells, genes = names_of(adata)
         names = {"sample_names": cells, "feature_names": genes}
         if layer not in adata.layers:
-            layers = list(adata.layers.keys())
+            layers = [name for name in adata.layers if name is not None]  # None is X
             raise InvalidInputError(
                 f"there is no layer {layer!r}; there are {', '.join(layers) or 'none'}"
                 f"{name_nearest(layer, layers)}"

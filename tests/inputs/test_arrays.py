@@ -137,7 +137,7 @@ def objects(value):
         (DAY.time(), InvalidTypeError, r"dates or durations at X\[2, 1\]"),
         (pd.NaT, InvalidTypeError, r"dates or durations at X\[2, 1\]"),
         (pd.Timedelta(1), InvalidTypeError, r"dates or durations at X\[2, 1\]"),
-        (np.timedelta64(5), InvalidTypeError, r"dates or durations at X\[2, 1\]"),
+        (np.timedelta64(5, "s"), InvalidTypeError, r"dates or durations at X\[2, 1\]"),
         (1j, InvalidTypeError, r"at X\[2, 1\]: argument must be"),
         ({"a": 1}, InvalidTypeError, r"at X\[2, 1\]: argument must be"),
     ],

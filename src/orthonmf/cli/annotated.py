@@ -44,4 +44,6 @@ def _fits(target: Any, part: str, value: Any) -> bool:
         return True
     frame = target.get(part[:3])  # obs for obsm, var for varm
     names = None if frame is None else frame.get(frame.attrs.get("_index", "_index"))
-    return names is None or len(names) == len(value)
+    if names is None:
+        return True
+    return len(import_extra("anndata.io", "files").read_elem(names)) == len(value)

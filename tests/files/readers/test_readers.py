@@ -172,6 +172,23 @@ def test_an_old_anndata_says_what_it_is_and_what_to_do(tmp_path, X):
     same(read_matrix(tmp_path / "new.h5ad"), (X - 1).astype("f4"), ROWS, COLUMNS)
 
 
+def test_names_of_an_anndata_may_be_a_group_of_texts_and_a_mask(tmp_path, X):
+    """As anndata writes them since 0.13, where pandas 3 gives it texts of its own."""
+    h5py = pytest.importorskip("h5py")
+    pytest.importorskip("anndata")
+    with h5py.File(tmp_path / "x.h5ad", "w") as file:
+        file["X"] = X
+        for side, names in (("obs", ROWS), ("var", COLUMNS[:-1])):
+            file.create_group(side).attrs["_index"] = "cells"
+            index = file.create_group(f"{side}/cells")
+            index["values"], index["mask"] = list(names), np.zeros(len(names), bool)
+            index.attrs["encoding-type"] = "nullable-string-array"
+            index.attrs["encoding-version"] = "0.1.0"
+            index["values"].attrs["encoding-type"] = "string-array"
+            index["values"].attrs["encoding-version"] = "0.2.0"
+    same(read_matrix(tmp_path / "x.h5ad"), X, ROWS)  # names that do not fit are none
+
+
 @pytest.mark.parametrize("version", [2, 3])
 def test_zarr_arrays_and_groups(version, tmp_path, X):
     zarr = pytest.importorskip("zarr")

@@ -132,8 +132,11 @@ def _names(store: Store, side: str, size: int) -> Names:
     table = store.find(side, store.group_type)
     if table is None:
         return None
-    index = store.find(f"{side}/{table.attrs.get('_index', '_index')}", store.array_type)
-    return store.texts(index) if index is not None and index.shape == (size,) else None
+    index = store.find(f"{side}/{table.attrs.get('_index', '_index')}", object)
+    if index is None or getattr(index, "shape", (size,)) != (size,):
+        return None
+    names = store.texts(index)  # an array, or since anndata 0.13 a group of texts and a mask
+    return names if len(names) == size else None
 
 
 def _advise_raw(store: Store) -> str:
