@@ -87,7 +87,7 @@ def _load(name: str) -> Any:
     if not os.environ.get(HOME_VARIABLE):
         raise SkippedError(f"set {HOME_VARIABLE} to the folder that holds the sets")
     try:
-        return load_uci(name).X
+        return load_uci(name)
     except (DataError, OSError) as error:
         raise SkippedError(str(error)) from error
 

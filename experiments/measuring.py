@@ -152,7 +152,7 @@ def _draw(experiment: str, setting: Setting, seed: int) -> Data:
 def _load(name: str, data_home: Path | None) -> Any:
     """The matrix of a real set, or why there is none: asked once, as asking may take a download."""
     try:
-        return load_uci(name, data_home).X
+        return load_uci(name, data_home)
     except Exception as error:
         return error
 

@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -168,7 +167,7 @@ def test_rows_of_other_code_are_not_gone_on_with(tmp_path, monkeypatch):
 def test_bounds_stand_next_to_our_errors_and_the_published_ones(tmp_path, monkeypatch):
     X = make_planted(30, 12, 6, 0.3, random_state=0).X
     monkeypatch.setattr(bounds, "PUBLISHED", {"mfeat-pix": PUBLISHED["mfeat-pix"]})
-    monkeypatch.setattr(bounds, "load_uci", lambda name, home: SimpleNamespace(X=X))
+    monkeypatch.setattr(bounds, "load_uci", lambda name, home: X)
     bounds.prove(tmp_path, 5.0)
     table = bounds.table_of_bounds(tmp_path, {("mfeat-pix", "samples"): 0.2})
     assert table["Orthogonal over"].tolist() == ["samples", "features"]
