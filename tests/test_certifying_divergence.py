@@ -42,7 +42,7 @@ def divergence_of(X, result, w, v):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_divergence_and_bound_enclose_those_of_brute_force(orthogonal, method, weighted):
     rng = np.random.default_rng(7)
-    for _ in range(3):
+    for _ in range(2):
         X = rng.poisson(rng.gamma(0.8, 3.0, (6, 5))).astype(float)
         w, v = (rng.random(6) + 0.1, rng.random(5) + 0.1) if weighted else (np.ones(6), np.ones(5))
         weights = {"sample_weight": w, "feature_weight": v} if weighted else {}

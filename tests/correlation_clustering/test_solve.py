@@ -67,7 +67,7 @@ def test_the_same_seed_gives_the_same_answer_and_the_transpose_the_same_cost():
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("seed", mostly_slow(range(25), quick=4))
+@pytest.mark.parametrize("seed", mostly_slow(range(12), quick=4))
 def test_what_is_counted_is_what_the_labels_say_and_the_bound_is_below_the_optimum(algorithm, seed):
     M = random_graph(seed, 6, 6)  # on some of these the paper is not at the optimum
     M[1], M[:, 3] = M[1] * (seed > 1), M[:, 3] * (seed > 1)

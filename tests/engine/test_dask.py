@@ -69,8 +69,7 @@ def bits(result):
     ("orthogonal", "algorithm"),
     [("samples", "best"), ("features", "best"), ("both", "paper")],
 )
-@pytest.mark.parametrize("store", [np.asarray, csr_array])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("store", "dtype"), [(np.asarray, np.float32), (csr_array, np.float64)])
 def test_serial_threads_and_a_cluster_give_the_same_bits(
     client, orthogonal, algorithm, store, dtype
 ):
@@ -91,8 +90,7 @@ def test_serial_threads_and_a_cluster_give_the_same_bits(
 
     alone = fit(1)
     assert alone.components.dtype == dtype
-    for n_jobs in (2, 4):
-        assert bits(fit(n_jobs)) == bits(alone)
+    assert bits(fit(3)) == bits(alone)
     with client.as_current():
         assert bits(fit(1)) == bits(alone)
 

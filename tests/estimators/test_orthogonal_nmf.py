@@ -35,10 +35,18 @@ def planted(orthogonal="samples", dtype=np.float64, n=80, m=30, k=4):
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
-    "form",
-    mostly_slow([np.asarray, csr_array, np.asfortranarray, csr_matrix, coo_array], quick=2),
+    ("form", "dtype"),
+    mostly_slow(
+        [
+            (np.asarray, np.float32),
+            (csr_array, np.float64),
+            (np.asfortranarray, np.float64),
+            (csr_matrix, np.float32),
+            (coo_array, np.float64),
+        ],
+        quick=2,
+    ),
 )
 def test_transform_repeats_fit_transform_bit_for_bit(orthogonal, dtype, form):
     X = form(np.where(planted(orthogonal) > 0.3, planted(orthogonal), 0).astype(dtype))

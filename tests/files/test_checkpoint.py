@@ -79,7 +79,7 @@ def test_a_fit_that_goes_on_ends_with_the_bits_of_an_unbroken_one(
     }
     unbroken = orthonmf.factorize(X, 5, **options)
     broken = 0
-    for after in (1, 9, 30):
+    for after in (1, 9):
         path = tmp_path / f"after{after}"
         broken += break_off(path, after, X, 5, **options)
         same(orthonmf.factorize(X, 5, checkpoint=path, **options), unbroken)
@@ -178,7 +178,7 @@ print("done", flush=True)
 def test_a_killed_process_loses_nothing(tmp_path):
     path = tmp_path / "c"
     command = [sys.executable, "-c", textwrap.dedent(FIT), str(path)]
-    for sweeps in (16, 20, 33):  # each is past a step, whose sweeps are kept when it is done
+    for sweeps in (16, 33):  # each is past a step, whose sweeps are kept when it is done
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             for number, line in enumerate(process.stdout):
                 assert line == "sweep\n", "the fit ended before it could be killed"

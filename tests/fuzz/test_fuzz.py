@@ -9,8 +9,8 @@ pytest.importorskip("zarr")
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.timeout(1200)
 
-# Half a minute on one core.
-COUNT = 1000
+# A quarter of a minute on one core.
+COUNT = 510
 
 
 class Honest(Cases):

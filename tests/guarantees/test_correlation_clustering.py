@@ -74,7 +74,7 @@ def test_best_is_the_optimum_on_nearly_all_small_graphs_and_proves_planted_ones(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_every_packing_is_disjoint_and_bad_and_below_the_optimum(seed):
     M = random_graph(seed)
     matrix, rng = csr_array(M), np.random.default_rng(seed)
@@ -105,7 +105,7 @@ def test_no_move_of_the_local_search_raises_the_cost(seed):
     assert count_disagreements(matrix, improve_blocks(matrix, transposed, blocks, rng)) <= cost
 
 
-@pytest.mark.parametrize("seed", mostly_slow(range(6), quick=1))
+@pytest.mark.parametrize("seed", mostly_slow(range(3), quick=1))
 def test_pivots_follow_the_published_law(seed):
     M = random_graph(seed, 4, 4)
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -29,7 +29,7 @@ class Exact:
 @pytest.mark.slow
 def test_exact_kmeans_keeps_the_promise_of_theorem_8():
     worst, claimed = 0.0, 0
-    for seed in range(250):
+    for seed in range(120):
         X = tiny_matrix(seed, (4, 4))
         found = orthonmf.factorize(
             X, 2, orthogonal="both", algorithm="paper", kmeans=Exact, certificate=None
@@ -42,14 +42,14 @@ def test_exact_kmeans_keeps_the_promise_of_theorem_8():
             assert found.certificate.a_priori_kind == "always"
         assert found.error**2 <= ratio * optimum + ROUNDING, seed
         worst = max(worst, found.error**2 / max(optimum, 1e-12))
-    assert claimed > 200
+    assert claimed > 95
     print(f"worst ratio of Theorem 8 with exact k-means: {worst:.2f}")
 
 
 @pytest.mark.slow
 def test_any_lines_keep_the_promise_of_theorem_21():
     worst = 0.0
-    for seed in range(400):
+    for seed in range(200):
         rng = np.random.default_rng(seed)
         X, k = tiny_matrix(seed, (4, 4)), 1 + seed % 3
         optimum = best_double_factor_error(X, k)
@@ -74,7 +74,7 @@ def test_any_lines_keep_the_promise_of_theorem_21():
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
 def test_as_many_components_as_the_smaller_side_keep_the_promise_of_theorem_9(shape, store):
     claimed = proven = 0
-    for seed in range(60):
+    for seed in range(24):
         X = tiny_matrix(seed, shape)
         found = orthonmf.factorize(
             store(X), 3 + seed % 3 if min(shape) == 3 else 4, orthogonal="both", algorithm="paper"
@@ -88,8 +88,8 @@ def test_as_many_components_as_the_smaller_side_keep_the_promise_of_theorem_9(sh
         if found.certificate.lower_bound is not None:
             proven += 1
             assert found.certificate.lower_bound * np.sum(X**2) <= optimum + ROUNDING, seed
-    assert claimed > 45
-    assert proven > 45
+    assert claimed > 18
+    assert proven > 18
 
 
 @st.composite
@@ -108,6 +108,7 @@ def matrices_that_cancel(draw):
 
 
 @pytest.mark.parametrize("kmeans", [Exact, "k-means++"])
+@settings(max_examples=25)
 @given(X=matrices_that_cancel(), algorithm=st.sampled_from(["paper", "best"]))
 def test_the_promise_holds_where_weight_reduction_leaves_nothing(kmeans, X, algorithm):
     # With two rows no clustering is needed (Theorem 9), and none may be named.
@@ -128,7 +129,7 @@ def test_the_promise_holds_where_weight_reduction_leaves_nothing(kmeans, X, algo
 @pytest.mark.parametrize("algorithm", ["paper", "best"])
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_shuffled_blocks_without_noise_are_recovered_exactly(algorithm, orthogonal, store, seed):
     rng = np.random.default_rng(seed)
     X = np.zeros((33, 22))

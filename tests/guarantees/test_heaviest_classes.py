@@ -47,10 +47,9 @@ def tiny_matrix(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("batch", range(4))
-def test_error_is_within_the_ratio_and_the_packing_never_above_the_optimum(batch):
+def test_error_is_within_the_ratio_and_the_packing_never_above_the_optimum():
     worst = 0.0
-    for seed in range(batch * 300, batch * 300 + 300):
+    for seed in range(480):
         X, rng = tiny_matrix(seed)
         k = int(rng.integers(1, 5))
         optimum = best_double_factor_error(X, k)
@@ -65,7 +64,7 @@ def test_error_is_within_the_ratio_and_the_packing_never_above_the_optimum(batch
             assert error <= FULL_RANK_RATIO * optimum + slack, seed
             assert result.lower_bound <= optimum + slack, seed
             worst = max(worst, error / optimum if optimum > 1e6 * slack else 0.0)
-    print(f"the worst ratio of batch {batch} is {worst:.2f}")
+    print(f"the worst ratio is {worst:.2f}")
     assert worst > 1.5  # matrices that are easy for it would show nothing
 
 

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -60,6 +60,7 @@ def test_held_out_entries_are_predicted_nearly_as_well_as_by_the_complete_fit(or
 
 
 @pytest.mark.slow
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10**6),
     share=st.sampled_from([0.1, 0.5, 0.9]),
@@ -184,8 +185,8 @@ def test_nothing_observed_gives_no_components(orthogonal):
 @pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 def test_threads_do_not_change_a_bit(orthogonal):
-    X, _ = with_holes(np.random.default_rng(0).exponential(size=(3000, 200)), 0.3)
-    results = [fit(X, 3, orthogonal=orthogonal, n_jobs=n_jobs, max_iter=3) for n_jobs in (1, 2, 3)]
+    X, _ = with_holes(np.random.default_rng(0).exponential(size=(1500, 200)), 0.3)
+    results = [fit(X, 3, orthogonal=orthogonal, n_jobs=n_jobs, max_iter=3) for n_jobs in (1, 3)]
     for other in results[1:]:
         np.testing.assert_array_equal(results[0].components, other.components)
         assert results[0].relative_squared_error == other.relative_squared_error

@@ -76,7 +76,7 @@ def test_rows_whose_squared_lengths_lost_their_digits_cost_nothing(significand, 
 @pytest.mark.slow
 @pytest.mark.parametrize("exponent", [-1000, -500, -300, 300, 500, 1000])
 def test_scales_of_the_whole_matrix_change_no_claim(exponent):
-    for seed in range(20):
+    for seed in range(6):
         X = np.random.default_rng(seed).exponential(size=(3, 3))
         found = orthonmf.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=0)
         moved = np.ldexp(X, exponent)

@@ -17,7 +17,7 @@ def unguarded_tail(gram, k):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_the_tail_never_exceeds_the_optimum(seed, k):
     rng = np.random.default_rng(seed)

@@ -30,7 +30,7 @@ def bound(gram, k, length, seconds=math.inf, **options):
     return all_pairs_bound(gram.copy(), k, length, Allowance(seconds), **options).value
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_the_bound_never_exceeds_the_optimum_and_beats_the_tail(seed, k):
     rng = np.random.default_rng(seed)
@@ -60,7 +60,6 @@ def test_the_same_matrix_gives_the_same_bits():
     assert first == second
 
 
-@pytest.mark.slow
 def test_the_bound_is_that_of_the_relaxation_and_often_the_optimum_itself():
     rng = np.random.default_rng(0)
     ratios = []

@@ -29,9 +29,9 @@ def error(X, asked, **options):
 def test_one_call_is_within_one_percent_of_many_starts(number):
     table = make_table(number)
     asked = table.sizes if number % 2 else min(table.sizes)
-    found = [error(table.counts, asked, random_state=seed) for seed in range(2)]
-    many = error(table.counts, asked, n_init=5, random_state=9)
-    assert max(found) <= 1.01 * min(many, *found) + 1e-12
+    found = error(table.counts, asked)
+    many = error(table.counts, asked, n_init=4, random_state=9)
+    assert found <= 1.01 * min(many, found) + 1e-12
 
 
 @pytest.mark.parametrize("seed", mostly_slow(range(8), quick=1))

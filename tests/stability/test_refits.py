@@ -47,13 +47,10 @@ def assert_same(one, other):
 def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads(orthogonal, k, loss, resample):
     X = planted(orthogonal)
     result = orthonmf.factorize(X, k, orthogonal=orthogonal, beta_loss=loss, random_state=0)
-    one, two, many = (
-        result.refit(X, 5, resample, random_state=7, n_jobs=n_jobs) for n_jobs in (1, 2, 7)
-    )
-    assert_same(one, two)
+    one, many = (result.refit(X, 4, resample, random_state=7, n_jobs=n_jobs) for n_jobs in (1, 3))
     assert_same(one, many)
     assert one.random_state == 7
-    longer = result.refit(X, 9, resample, random_state=7)  # the first refits are the same
+    longer = result.refit(X, 6, resample, random_state=7)  # the first refits are the same
     assert all((a <= b).all() for a, b in zip(counts_of(one), counts_of(longer), strict=True))
 
 
@@ -88,11 +85,10 @@ def test_a_copy_that_is_scaled_votes_like_weights(orthogonal, loss, tmp_path):
     on_disk = np.load(tmp_path / "X.npy", mmap_mode="r")
     options = {"orthogonal": orthogonal, "beta_loss": loss, "random_state": 0}
     result = orthonmf.factorize(X, 3, **options)
-    for resample in ("coordinates", "both"):
-        copied = result.refit(X, 8, resample, random_state=1)
-        weighted = result.refit(on_disk, 8, resample, random_state=1)
-        for first, second in zip(counts_of(copied), counts_of(weighted), strict=True):
-            assert np.mean(first == second) > 0.97
+    copied = result.refit(X, 6, "both", random_state=1)
+    weighted = result.refit(on_disk, 6, "both", random_state=1)
+    for first, second in zip(counts_of(copied), counts_of(weighted), strict=True):
+        assert np.mean(first == second) > 0.97
 
 
 @pytest.mark.parametrize(("orthogonal", "loss"), FITS)
@@ -106,9 +102,9 @@ def test_weights_of_the_fit_are_multiplied_not_replaced(orthogonal, loss):
     share = 1 / LOSSES[loss].power
     Y = X * (rows**share)[:, None] * columns**share
     plain = orthonmf.factorize(Y, 3, **options)
-    weighted = result.refit(X, 8, sample_weight=rows, random_state=1)
+    weighted = result.refit(X, 5, sample_weight=rows, random_state=1)
     for first, second in zip(
-        counts_of(weighted), counts_of(plain.refit(Y, 8, random_state=1)), strict=True
+        counts_of(weighted), counts_of(plain.refit(Y, 5, random_state=1)), strict=True
     ):
         assert np.mean(np.sort(first) == np.sort(second)) > 0.97
 

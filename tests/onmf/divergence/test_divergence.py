@@ -115,8 +115,15 @@ def test_with_a_core_it_holds_joint_counts():
     np.testing.assert_allclose(fitted, result.reconstruct())
 
 
-@pytest.mark.parametrize("size", [(4, "samples"), (4, "features"), ((4, 3), "both")])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("size", "dtype"),
+    [
+        ((4, "samples"), np.float64),
+        ((4, "samples"), np.float32),
+        ((4, "features"), np.float64),
+        (((4, 3), "both"), np.float32),
+    ],
+)
 def test_transform_finds_the_bits_of_the_fit_and_places_do_not_matter(size, dtype, tmp_path):
     h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
     dask = pytest.importorskip("dask.array")
