@@ -23,7 +23,10 @@ def blocks(n=30, m=12, k=3, seed=7):
     return X
 
 
-def story(X=None, setting="both", k=3, certificate="svd", **options):
+def story(
+    X=None, setting="both", k=3, certificate="svd", row_names=None, column_names=None, **options
+):
     X = blocks() if X is None else X
-    result = factorize(X, k, orthogonal=setting, certificate=certificate, random_state=0)
+    names = {"sample_names": row_names, "feature_names": column_names}
+    result = factorize(X, k, orthogonal=setting, certificate=certificate, random_state=0, **names)
     return Story(result, find(X, result), options.pop("source", "blocks.csv"), **options)

@@ -200,8 +200,8 @@ def test_pointing_shows_the_names(browser, written, told):
             browser.point_at(f"#map-{name} canvas", (column + 0.5) / 12, (row + 0.5) / 30)
             tip = browser.text("#tip")
             assert browser.find("#tip").is_displayed()
-            assert told.row_names[rows[row]] in tip
-            assert told.column_names[columns[column]] in tip
+            assert told.result.sample_names[rows[row]] in tip
+            assert told.result.feature_names[columns[column]] in tip
             assert "root mean square" in tip
     browser.point_at("h1", 0.5, 0.5)
     assert not browser.find("#tip").is_displayed()
@@ -275,7 +275,7 @@ def test_names_are_copied(browser, written, told):
     browser.js("document.querySelector('#component-1 .copy').click()")
     read = "navigator.clipboard.readText().then(arguments[0])"
     names = browser.driver.execute_async_script(read).split("\n")
-    assert names == [told.column_names[column] for column in told.distinctive_columns(1, 5)]
+    assert names == [told.result.feature_names[column] for column in told.distinctive_columns(1, 5)]
 
 
 def test_what_is_wider_than_the_screen_is_scrolled_by_itself(browser, tmp_path):

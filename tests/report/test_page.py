@@ -177,10 +177,11 @@ def test_whole_names_can_be_found_and_long_tables_are_left_to_the_folder():
     rng = np.random.default_rng(0)
     places = rng.integers(60_000, size=60_000), rng.integers(11_000, size=60_000)
     X = coo_array((rng.random(60_000), places), shape=(60_000, 11_000)).tocsr()
-    result = factorize(X, 5, certificate=None, n_init=1, random_state=0)
     long = "a rather long name of a row that goes on and on, longer than what is shown elsewhere"
     names = [f"{long}, number {i}" for i in range(60_000)]
-    told = Story(result, find(X, result), "large.mtx", names, names[:11_000], by_command=True)
+    given = {"sample_names": names, "feature_names": names[:11_000]}
+    result = factorize(X, 5, certificate=None, n_init=1, random_state=0, **given)
+    told = Story(result, find(X, result), "large.mtx", by_command=True)
     text = page(told)
     assert len(text) < 15_000_000  # what the documentation promises
     data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])

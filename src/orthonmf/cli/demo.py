@@ -36,12 +36,14 @@ def demo(
     X = digits.data
     line(f"Handwritten digits: {X.shape[0]:,} images of {X.shape[1]} pixels each.")
     line()
+    names = [f"image {number}: a {digit}" for number, digit in enumerate(digits.target)]
     with progress("factorizing", quiet=False):
         results = [
             factorize(
                 X,
                 (components, components) if setting == "both" else components,
                 orthogonal=setting,
+                sample_names=names,
                 random_state=seed,
             )
             for setting in SETTINGS
@@ -53,10 +55,9 @@ def demo(
         prose(f"{result.orthogonal}: {result.certificate}.")
     line()
     prose(CORE.format(components))
-    names = [f"image {number}: a {digit}" for number, digit in enumerate(digits.target)]
     with progress("writing the pages", quiet=False):
         for result in results:
-            _write(output, result, X, names)
+            _write(output, result, X)
     line()
     line("Look at them:")
     for setting in SETTINGS:
@@ -68,7 +69,7 @@ def demo(
     line("  orthonmf fit --help                  everything else")
 
 
-def _write(output: Path, result: Factorization, X: object, names: list[str]) -> None:
+def _write(output: Path, result: Factorization, X: object) -> None:
     findings = find(X, result)
     related = [
         (f"Over {name}", f"../{name}/{PAGE}") for name in SETTINGS if name != result.orthogonal
@@ -77,8 +78,7 @@ def _write(output: Path, result: Factorization, X: object, names: list[str]) -> 
         result,
         findings,
         "1,797 handwritten digits",
-        names,
-        image_shape=IMAGE,
+        IMAGE,
         chance=captured_by_chance(findings.matrix, result),
         related=related,
         by_command=True,

@@ -21,7 +21,7 @@ from orthonmf.cli.data import (
     weights_of,
 )
 from orthonmf.cli.failures import about
-from orthonmf.cli.folder import PAGE, check_folder, summary_of, tell_story, write_folder
+from orthonmf.cli.folder import PAGE, check_folder, read_selection, summary_of, write_folder
 from orthonmf.cli.terminal import line, object_line, progress, prose, table, tell_seed
 from orthonmf.engine.losses import FROBENIUS
 from orthonmf.errors import InvalidInputError
@@ -149,15 +149,16 @@ def fit(
             with progress("fitting shuffled data", quiet):
                 chance = captured_by_chance(findings.matrix, result, **untold)
         with progress("writing", quiet):
-            story = tell_story(
-                folder,
-                data,
+            story = Story(
                 result,
                 findings,
+                name,
+                shape,
+                selection=read_selection(folder),
                 remarks=_remarks(weighted, reading),
                 chance=chance,
-                image_shape=shape,
                 stability=stability,
+                by_command=True,
                 **known_before,
             )
             source = {

@@ -15,11 +15,11 @@ from orthonmf.cli.failures import about
 from orthonmf.cli.terminal import as_json
 from orthonmf.factorization import Factorization
 from orthonmf.files.archive import parse_object
-from orthonmf.files.readers import FileError, NamedMatrix
+from orthonmf.files.readers import FileError
 from orthonmf.files.saving import load, save
 from orthonmf.files.saving.content import Check, list_of, number_from, object_of, optional
 from orthonmf.files.whole_files import writing_together
-from orthonmf.report import Findings, Story, page
+from orthonmf.report import Story, page
 from orthonmf.report.findings import is_exactly_orthogonal
 from orthonmf.report.tables import (
     ASSIGNMENTS,
@@ -114,19 +114,10 @@ def write_folder(
     return names
 
 
-def tell_story(
-    folder: Path, data: NamedMatrix, result: Factorization, findings: Findings, **more: Any
-) -> Story:
-    """What the page of a folder tells, with the curve over k if ``select-k`` wrote into it."""
-    names = (Path(data.source).name, data.row_names, data.column_names)
-    more["selection"] = read_selection(folder)
-    return Story(result, findings, *names, by_command=True, **more)
-
-
 def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """What ``summary.json`` says."""
     result, findings = story.result, story.findings
-    names = names_or_numbers(story.column_names, story.shape[1])
+    names = names_or_numbers(result.feature_names, story.shape[1])
     components = [
         {
             "component": component,
@@ -159,8 +150,8 @@ def summary_of(story: Story, source: dict[str, Any], options: dict[str, Any]) ->
             **source,
             "shape": list(story.shape),
             "entries": findings.matrix.n_entries,
-            "row_names": story.row_names is not None,
-            "feature_names": story.column_names is not None,
+            "row_names": result.sample_names is not None,
+            "feature_names": result.feature_names is not None,
         },
         "cautions": story.cautions,
         "options": options,

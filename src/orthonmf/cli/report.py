@@ -8,10 +8,10 @@ from typing import Annotated
 
 from orthonmf.cli import options as o
 from orthonmf.cli.data import as_image_shape, read_data, read_known
-from orthonmf.cli.folder import PAGE, read_folder, read_stability, tell_story, write_files
+from orthonmf.cli.folder import PAGE, read_folder, read_selection, read_stability, write_files
 from orthonmf.cli.terminal import line, object_line, progress
 from orthonmf.files.readers import FileError
-from orthonmf.report import find, page
+from orthonmf.report import Story, find, page
 
 
 def report(
@@ -39,13 +39,18 @@ def report(
     same = isinstance(captured, float) and math.isclose(captured, findings.captured, rel_tol=1e-6)
     if not same:
         raise FileError(f"{file}: it is not what was factorized, or has changed since")
-    told = {
-        "remarks": summary["remarks"],
-        "chance": summary.get("captured_by_chance"),
-        "stability": read_stability(folder, result, max_bytes),
-        "image_shape": as_image_shape(image_shape or options.get("image_shape"), wanted[1]),
-    }
-    story = tell_story(folder, matrix, result, findings, **told, **known_before)
+    story = Story(
+        result,
+        findings,
+        Path(matrix.source).name,
+        as_image_shape(image_shape or options.get("image_shape"), wanted[1]),
+        selection=read_selection(folder),
+        remarks=summary["remarks"],
+        chance=summary.get("captured_by_chance"),
+        stability=read_stability(folder, result, max_bytes),
+        by_command=True,
+        **known_before,
+    )
     write_files(folder, {PAGE: page(story)})
     written = (folder / PAGE).resolve()
     if json:

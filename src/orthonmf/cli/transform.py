@@ -73,11 +73,15 @@ def _transform(data: NamedMatrix, fitted: Factorization, missing: float | None) 
     matrix = as_matrix(data.X, feature_weight=fitted.feature_weight, missing_values=missing)
     projected = LOSSES[fitted.beta_loss].express(matrix, fitted.components, fitted.orthogonal)
     result = replace(
-        fitted, loadings=projected.loadings, labels=projected.labels, scales=projected.scales
+        fitted,
+        loadings=projected.loadings,
+        labels=projected.labels,
+        scales=projected.scales,
+        sample_names=data.row_names,
     )
     average = average_row(fitted.loadings, fitted.components)
     findings = find(data.X, result, missing_values=missing, average=average)
-    return Story(result, findings, data.source, data.row_names, data.column_names)
+    return Story(result, findings, data.source)
 
 
 def _write(file: TextIO, story: Story) -> None:
@@ -86,6 +90,6 @@ def _write(file: TextIO, story: Story) -> None:
         return
     loadings = np.asarray(story.result.loadings)
     headings = ("row", *(f"component_{number}" for number in range(loadings.shape[1])))
-    names = names_or_numbers(story.row_names, len(loadings))
+    names = names_or_numbers(story.result.sample_names, len(loadings))
     rows = ((name, *values) for name, values in zip(names, loadings.tolist(), strict=True))
     write_rows(file, headings, rows)

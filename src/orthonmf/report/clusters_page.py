@@ -26,8 +26,7 @@ MOST_CLUSTERS = 60
 def clusters_page(model: BipartiteCorrelationClustering, edges: Any, source: str) -> str:
     """Write what a model found in a graph as HTML; ``edges`` (n, m) is the 0/1 matrix."""
     result = as_factorization(model, edges)
-    names: tuple[Any, Any] = model.row_names_, model.column_names_
-    story = Story(result, find(edges, result), source, *names, part="cluster")
+    story = Story(result, find(edges, result), source, part="cluster")
     n_clusters, findings = len(model.rows_), story.findings
     members = [
         (findings.rows_of(cluster), findings.columns_of(cluster))
@@ -69,4 +68,6 @@ def as_factorization(model: BipartiteCorrelationClustering, edges: Any) -> Facto
         feature_scales=weights,
         error=float(np.sqrt(model.disagreements_)),
         relative_squared_error=model.disagreements_ / max(1, int(edges.sum())),
+        sample_names=None if model.row_names_ is None else tuple(model.row_names_),
+        feature_names=None if model.column_names_ is None else tuple(model.column_names_),
     )

@@ -31,13 +31,11 @@ MOST_LISTED = 10
 
 @dataclass(frozen=True, eq=False)
 class Story:
-    """A factorization, the figures about it, and the names of things."""
+    """A factorization with its names, and the figures about it."""
 
     result: Factorization
     findings: Findings
     source: str  # what the data are called
-    row_names: Sequence[str] | None = None  # None: numbers
-    column_names: Sequence[str] | None = None
     image_shape: tuple[int, int] | None = None  # (height, width) when the features are pixels
     selection: Mapping[str, Any] | None = None  # of select-k: candidates, suggestion, reason
     related: Sequence[tuple[str, str]] = ()  # other pages: a label and a relative address each
@@ -118,12 +116,13 @@ class Story:
 
     def whole_row(self, number: int) -> str:
         """The whole name of a row, up to a thousand letters."""
-        return f"row {number}" if self.row_names is None else self.row_names[number][:LONGEST_NAME]
+        names = self.result.sample_names
+        return f"row {number}" if names is None else names[number][:LONGEST_NAME]
 
     def whole_column(self, number: int) -> str:
         """The whole name of a column, up to a thousand letters."""
-        if self.column_names is not None:
-            return self.column_names[number][:LONGEST_NAME]
+        if self.result.feature_names is not None:
+            return self.result.feature_names[number][:LONGEST_NAME]
         if self.image_shape is not None:
             down, across = divmod(int(number), self.image_shape[1])
             return f"pixel {down},{across}"
@@ -165,9 +164,10 @@ class Story:
     @cached_property
     def labels(self) -> list[str]:
         """What components could be called: their most distinctive features, if they have names."""
-        if self.column_names is None:
+        names = self.result.feature_names
+        if names is None:
             return [""] * self.result.n_components_found
-        return name_components(self.weights, [shorten(name) for name in self.column_names])
+        return name_components(self.weights, [shorten(name) for name in names])
 
     @property
     def n_groups(self) -> int:
@@ -199,7 +199,7 @@ class Story:
     @property
     def group_labels(self) -> list[str]:
         """What groups of columns could be called: their heaviest features, if they have names."""
-        count = 0 if self.column_names is None else 3
+        count = 0 if self.result.feature_names is None else 3
         tops = (self.top_of_group(group, count) for group in range(self.n_groups))
         return [", ".join(map(self.column, top)) for top in tops]
 

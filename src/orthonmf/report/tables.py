@@ -19,7 +19,7 @@ Table = tuple[Sequence[str], Iterable[Sequence[Any]]]  # headings and rows
 
 def tables_of(story: Story) -> dict[str, Table]:
     """Every table there is, by the name of its file."""
-    names = names_or_numbers(story.column_names, story.shape[1])
+    names = names_or_numbers(story.result.feature_names, story.shape[1])
     weights = (
         (component, names[column], _number(weights[column]))
         for component, weights in enumerate(story.result.components)
@@ -41,7 +41,7 @@ def tables_of(story: Story) -> dict[str, Table]:
 def assignments(story: Story) -> Table:
     """The component of every row, its loading, and the share of the row that is captured."""
     findings = story.findings
-    names = names_or_numbers(story.row_names, len(findings.row_labels))
+    names = names_or_numbers(story.result.sample_names, len(findings.row_labels))
     numbers = (map(_number, findings.row_scales), map(_number, findings.row_shares))
     headings, refitted = _refitted(story, "samples")
     rows = zip(names, findings.row_labels.tolist(), *refitted, *numbers, strict=True)

@@ -102,8 +102,6 @@ def write_report(
         result,
         findings,
         title,
-        result.sample_names,
-        result.feature_names,
         image_shape,
         chance=chance,
         groups=None if groups is None else _groups_of(groups, X, shape[0]),
