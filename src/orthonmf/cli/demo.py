@@ -78,7 +78,7 @@ def _write(output: Path, result: Factorization, X: object) -> None:
         result,
         findings,
         "1,797 handwritten digits",
-        IMAGE,
+        image_shape=IMAGE,
         chance=captured_by_chance(findings.matrix, result),
         related=related,
         by_command=True,

@@ -153,7 +153,7 @@ def fit(
                 result,
                 findings,
                 name,
-                shape,
+                image_shape=shape,
                 selection=read_selection(folder),
                 remarks=_remarks(weighted, reading),
                 chance=chance,

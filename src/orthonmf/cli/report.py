@@ -43,7 +43,7 @@ def report(
         result,
         findings,
         Path(matrix.source).name,
-        as_image_shape(image_shape or options.get("image_shape"), wanted[1]),
+        image_shape=as_image_shape(image_shape or options.get("image_shape"), wanted[1]),
         selection=read_selection(folder),
         remarks=summary["remarks"],
         chance=summary.get("captured_by_chance"),

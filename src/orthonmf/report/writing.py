@@ -102,7 +102,7 @@ def write_report(
         result,
         findings,
         title,
-        image_shape,
+        image_shape=image_shape,
         chance=chance,
         groups=None if groups is None else _groups_of(groups, X, shape[0]),
         stability=stability,
