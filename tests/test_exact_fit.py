@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 import orthonmf
 from orthonmf.exact_fit import equals_product, fits_exactly
 from orthonmf.inputs.data import as_matrix
-from tests.arrays import to_array
+from tests.oracles.exact import exact_error, exact_total
 from tests.quick_cases import mostly_slow
 
 NUMBERS = st.one_of(
@@ -57,25 +57,11 @@ def test_an_error_at_the_level_of_rounding_is_called_that_and_no_more(orthogonal
     X = np.kron(np.eye(3), np.ones((4, 5))).astype(dtype)  # no unit vector of fifths is exact
     found = orthonmf.factorize(X, 3, orthogonal=orthogonal, random_state=0, n_init=3)
     certificate = found.certificate
-    error = exact_relative_error(X, found)
+    error = exact_error(X, found.loadings, found.components) / exact_total(X)
     assert 0 < error <= Fraction(certificate.upper_bound) < Fraction(1, 10**8)
     assert certificate.ratio is None
     assert not certificate.optimal
     assert str(certificate).startswith("squared error the smallest possible, to within ")
-
-
-def exact_relative_error(X, found):
-    loadings = to_array(found.loadings)
-    total, error = Fraction(0), Fraction(0)
-    for i, row in enumerate(X):
-        for j, value in enumerate(row):
-            fit = sum(
-                Fraction(float(a)) * Fraction(float(b))
-                for a, b in zip(loadings[i], found.components[:, j], strict=True)
-            )
-            total += Fraction(float(value)) ** 2
-            error += (Fraction(float(value)) - fit) ** 2
-    return error / total
 
 
 def test_rows_and_columns_without_weight_need_not_fit():

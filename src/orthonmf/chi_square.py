@@ -47,8 +47,8 @@ def chi_square_weights(X: Any, *, n_jobs: int | None = None) -> tuple[Array, Arr
     columns = matrix.row_sums(np.zeros(n, dtype=np.int32), np.ones(n), 1)[0]
     with np.errstate(over="ignore", under="ignore"):
         weights = [np.ldexp(divide(np.ones_like(s), s), -matrix.exponent) for s in (rows, columns)]
-    for found, sums, side in zip(weights, (rows, columns), ("row", "column"), strict=True):
-        lost = (sums > 0) & ~(np.isfinite(found) & (found > 0))
+    for inverses, sums, side in zip(weights, (rows, columns), ("row", "column"), strict=True):
+        lost = (sums > 0) & ~(np.isfinite(inverses) & (inverses > 0))
         if lost.any():
             place = int(lost.argmax())
             raise InvalidInputError(
