@@ -8,12 +8,14 @@ from scipy.sparse import csr_array
 
 from orthonmf.bounds import pairs
 from orthonmf.bounds.pairs import METHOD, pair_packing_bound, removal_packing_bound
-from tests.guarantees.small_matrices import at_most
+from orthonmf.bounds.singular_values import tail_from_gram
+from orthonmf.vectors import unit_lengths
+from tests.guarantees.small_matrices import at_most, block_diagonal
 from tests.oracles.double_factor import best_double_factor_error
 
 
-def unit(X):
-    return X / np.linalg.norm(X, axis=1, keepdims=True)
+def packing(X, **options):
+    return pair_packing_bound(unit_lengths(X), np.einsum("ij,ij->i", X, X), **options).value
 
 
 def cost(x, y):
@@ -40,7 +42,7 @@ def best_packing(rows):
 @pytest.mark.parametrize("n", [2, 3, 4])
 @pytest.mark.parametrize("seed", range(5))
 def test_few_pairs_are_packed_best_and_many_at_least_half_as_well(seed, n, monkeypatch):
-    rows = unit(np.random.default_rng(seed).exponential(size=(n, 4)))
+    rows = unit_lengths(np.random.default_rng(seed).exponential(size=(n, 4)))
     best, bound = best_packing(rows), pair_packing_bound(rows, np.ones(n))
     assert bound.method == METHOD
     assert bound.value == pytest.approx(best, rel=1e-6)
@@ -49,8 +51,32 @@ def test_few_pairs_are_packed_best_and_many_at_least_half_as_well(seed, n, monke
     assert best / 2 * (1 - 1e-9) <= pair_packing_bound(rows, np.ones(n)).value <= bound.value
 
 
+def test_blocks_that_fit_exactly_get_no_bound_though_careless_rounding_finds_one():
+    rng = np.random.default_rng(0)
+    careless = 0
+    for _ in range(200):
+        X = block_diagonal(rng, 8, 7, 3)
+        assert packing(X) == 0.0
+        rows = unit_lengths(X)
+        overlap = np.sum(np.minimum(rows[:, None], rows) ** 2, axis=2)
+        careless += np.minimum(1.0 - rows @ rows.T, overlap)[np.triu_indices(8, 1)].max() > 0.0
+    assert careless > 20
+
+
+def test_more_partners_give_a_larger_bound_and_it_can_beat_the_tail():
+    X = np.random.default_rng(5).exponential(size=(12, 8))
+    few, all_of_them = packing(X, n_partners=1), packing(X, n_partners=12)
+    assert few <= all_of_them * (1 + 1e-9)
+    assert all_of_them > tail_from_gram(X @ X.T, 6, 8).value
+
+
+@pytest.mark.parametrize("X", [np.zeros((3, 4)), np.eye(3), np.ones((1, 4)), np.zeros((0, 4))])
+def test_rows_without_a_conflict_cost_nothing(X):
+    assert packing(X) == 0.0
+
+
 def test_what_is_not_of_unit_length_or_too_light_takes_no_part():
-    rows = unit(np.random.default_rng(1).exponential(size=(3, 4)))
+    rows = unit_lengths(np.random.default_rng(1).exponential(size=(3, 4)))
     whole = pair_packing_bound(rows, np.ones(3)).value
     spoiled = rows.copy()
     spoiled[2] *= 1.0 + 1e-9
@@ -62,7 +88,7 @@ def test_what_is_not_of_unit_length_or_too_light_takes_no_part():
 
 
 def by_formula(X, *removals):
-    rows = unit(X)
+    rows = unit_lengths(X)
     return sum(share * cost(rows[i], rows[j]) for i, j, share in zip(*removals, strict=True))
 
 

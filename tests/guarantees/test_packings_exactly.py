@@ -11,6 +11,7 @@ from orthonmf.bounds.pairs import pair_packing_bound
 from orthonmf.engine.points import Samples, columns_of
 from orthonmf.inputs.data import as_matrix
 from orthonmf.onmf.heaviest_classes import factorize_heaviest
+from tests.guarantees.small_matrices import small_matrices
 from tests.oracles.exact import exact_error, exact_total, smallest_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
@@ -58,6 +59,15 @@ def test_packings_of_rows_near_underflow_never_exceed_the_smallest_error(weighte
             positive += value > 0
             assert value <= ceiling, seed
     assert positive > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_packings_of_rows_of_every_kind_never_exceed_the_smallest_error(seed):
+    rng = np.random.default_rng(seed)
+    for X in small_matrices(rng, *((3, 3), (4, 3), (3, 4), (5, 3))[seed], 10):
+        smallest = smallest_error(X, min(X.shape), "both")
+        assert all(value <= smallest for value in packings(X))
 
 
 @pytest.mark.parametrize("significand", [1.2, 1.25, 1.3, 1.4, 1.7, 2.0])
