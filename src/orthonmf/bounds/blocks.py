@@ -31,7 +31,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from orthonmf.bounds.allowance import Allowance, proof_seconds
-from orthonmf.bounds.eigenvalues import eigenvalues_from_above, leading_eigenpairs, pairs_for_sum
+from orthonmf.bounds.eigenvalues import eigenvalues_from_above, leading_eigenpairs
 from orthonmf.bounds.groups import (
     EXTRA,
     N_GROUPS,
@@ -331,7 +331,7 @@ def prove_steps(side: Side, candidate: Candidate, dominant: Dominant) -> Array |
     with np.errstate(all="ignore"):  # whatever the search has left
         start = side.basis @ candidate.multiplier.vectors
     whole = float(candidate.steps.sum()) + dominant.first
-    values = eigenvalues_from_above(matrix, k, pairs_for_sum(matrix, k, start, whole))
+    values = eigenvalues_from_above(matrix, k, start, whole)
     return None if values is None else (values + off) * (1.0 + growth(2))
 
 

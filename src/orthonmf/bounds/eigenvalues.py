@@ -124,14 +124,15 @@ def _proven_sum(matrix: Array, k: int, cover: Cover, dtype: type = np.float64) -
     return bound + growth(8) * (abs(k * cover.level) + captured + defect)
 
 
-def eigenvalues_from_above(matrix: Array, k: int, pairs: Eigenpairs) -> Array | None:
+def eigenvalues_from_above(matrix: Array, k: int, start: Array, whole: float) -> Array | None:
     """Proven upper bounds (k,) on the k largest eigenvalues, those below 0 replaced by it.
 
-    For t I + V diag(c) V^T - B >= -E the j-th eigenvalue of B is at most the sum of t, |E| and the
-    j-th of V diag(c) V^T (Weyl), which is at most |V^T V| c_j (see `top_sum_upper_bound`).
-    One cover serves all of them, and they never rise. None if no check passed.
+    ``start`` and ``whole`` are those of `pairs_for_sum`. For t I + V diag(c) V^T - B >= -E the j-th
+    eigenvalue of B is at most the sum of t, |E| and the j-th of V diag(c) V^T (Weyl), which is at
+    most |V^T V| c_j (see `top_sum_upper_bound`). One cover serves all of them, and they never
+    rise. None if no check passed.
     """
-    size = norm_from_above(matrix)
+    pairs, size = pairs_for_sum(matrix, k, start, whole), norm_from_above(matrix)
     for slack in SLACKS:
         cover = _propose(pairs, k, slack, size=size)
         below = how_far_below(matrix, cover)
@@ -139,11 +140,8 @@ def eigenvalues_from_above(matrix: Array, k: int, pairs: Eigenpairs) -> Array | 
             break
     else:
         return None
-    excess = np.zeros(k)
-    count = min(k, len(cover.excess))
-    excess[:count] = (
-        np.sort(cover.excess)[::-1][:count] * stretch_of(cover.vectors) * (1.0 + growth(4))
-    )
+    excess = cover.excess[:k] * stretch_of(cover.vectors) * (1.0 + growth(4))
+    excess = np.pad(excess, (0, k - len(excess)))
     bounds = cover.level + excess + below
     return np.maximum(bounds + growth(8) * (abs(cover.level) + excess + below), 0.0)
 
