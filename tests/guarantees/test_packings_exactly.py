@@ -62,10 +62,9 @@ def test_packings_of_rows_near_underflow_never_exceed_the_smallest_error(weighte
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
-def test_packings_of_rows_of_every_kind_never_exceed_the_smallest_error(seed):
-    rng = np.random.default_rng(seed)
-    for X in small_matrices(rng, *((3, 3), (4, 3), (3, 4), (5, 3))[seed], 10):
+@pytest.mark.parametrize("shape", [(3, 3), (4, 3), (3, 4)])
+def test_packings_of_rows_of_every_kind_never_exceed_the_smallest_error(shape):
+    for X in small_matrices(np.random.default_rng(0), *shape, 10):
         smallest = smallest_error(X, min(X.shape), "both")
         assert all(value <= smallest for value in packings(X))
 
