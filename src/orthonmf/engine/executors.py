@@ -20,7 +20,7 @@ import numpy as np
 import scipy.linalg  # noqa: F401  (loads SciPy's own BLAS, so that the limit finds it)
 from threadpoolctl import ThreadpoolController
 
-from orthonmf.engine.kernels.interface import Kernel, Operation
+from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.memory import available_memory
 from orthonmf.engine.sources import SlicedSource, Source, block_rows
 from orthonmf.errors import InvalidInputError
@@ -32,19 +32,20 @@ BLOCKS_AHEAD = 2
 # Of the memory that is free one part in so many is for blocks that are kept.
 PART_OF_MEMORY = 4
 
+Operation = str | Callable[..., Any]  # a method of the kernel by its name, or a function
 Absorb = Callable[[slice, Any], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a pass does with a block: a method of the kernel by its name, or a function.
+    """What a pass does with a block.
 
     Rows are divided by ``2**exponent`` first; a function gets the kernel as well. Nothing is
     captured: small arrays go to every block, and of what has one entry per row a block gets its
     own part. So a block can be worked on by any thread, process or machine that can read its rows.
     """
 
-    operation: Operation | Callable[..., Any]
+    operation: Operation
     shared: Mapping[str, Any] = field(default_factory=dict)
     by_row: Mapping[str, Any] = field(default_factory=dict)  # None, or sliced by rows
     exponent: int = 0

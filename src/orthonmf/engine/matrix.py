@@ -24,10 +24,10 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from orthonmf.engine.checksums import digest
-from orthonmf.engine.executors import Absorb, Executor, Work
+from orthonmf.engine.executors import Absorb, Executor, Operation, Work
 from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.dense import DENSE
-from orthonmf.engine.kernels.interface import BlockSweep, Kernel, Operation, piece_rows
+from orthonmf.engine.kernels.interface import BlockSweep, Kernel, piece_rows
 from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.loadings import Metric, Projection
 from orthonmf.engine.placement import on_host, take
@@ -65,7 +65,7 @@ class Matrix:
 
     def fold(
         self,
-        operation: Operation | Callable[..., Any],
+        operation: Operation,
         shared: dict[str, Any] | None = None,
         by_row: dict[str, Any] | None = None,
         *,
@@ -466,7 +466,7 @@ class Matrix:
     def fill_loadings(
         self,
         order: Array,
-        operation: Operation | Callable[..., Any],
+        operation: Operation,
         shared: dict[str, Any],
         values_of: Callable[[Any], Any],
         gaps: bool = False,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -23,23 +23,6 @@ from orthonmf.engine.placement import take
 from orthonmf.typing import Array
 
 RowsT = TypeVar("RowsT")  # a (b, m) block of the kind that a kernel knows
-# What a pass may ask of a kernel by name.
-Operation = Literal[
-    "look",
-    "square_columns",
-    "multiply_directions",
-    "find_winners",
-    "multiply_own",
-    "sweep",
-    "update",
-    "sum_rows",
-    "sum_members",
-    "combine_columns",
-    "square_residuals",
-    "gram",
-    "multiply",
-    "take",
-]
 # Entries of a block that are copied to float64 at once.
 PIECE_ENTRIES = 2**20
 FEWEST_ROWS = 512
