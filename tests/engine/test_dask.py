@@ -24,26 +24,6 @@ pytestmark = pytest.mark.slow  # all together take long
 LENGTHS = (200, 0, 250, 150, 100)
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0"
-    ) as cluster:
-        yield cluster
-
-
-@pytest.fixture(scope="module")
-def client(cluster):
-    with distributed.Client(cluster, set_as_default=False) as client:
-        yield client
-
-
-@pytest.fixture
-def current(client):
-    with client.as_current():
-        yield client
-
-
 def planted(dtype=np.float64):
     X = orthonmf.datasets.make_planted(700, 40, 4, 0.3, random_state=1).X
     return np.where(X < 0.2, 0.0, X).astype(dtype)

@@ -15,22 +15,10 @@ pytestmark = pytest.mark.slow  # all together take long
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
-distributed = pytest.importorskip("distributed")
+pytest.importorskip("distributed")
 
 UNEQUAL = (7, 0, 1, 40, 3, 3, 0, 90, 2, 11, 5, 60, 1, 1, 30, 8, 0, 25, 13)
 M = 12
-
-
-@pytest.fixture(scope="module")
-def client():
-    """Four threads: eight tasks to a pass."""
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0"
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
 
 
 def make_rows(start, stop):
@@ -59,6 +47,7 @@ def results(source, executor, work):
     return seen
 
 
+# The four threads of the cluster have eight tasks in a pass.
 @pytest.mark.parametrize("lengths", [(5,), (5, 5), (3,) * 8, (3,) * 9, (2,) * 23, UNEQUAL], ids=str)
 @pytest.mark.parametrize("n_shared", [1, 2 * 10**6])  # of large ones Dask advises to scatter them
 def test_results_are_those_of_one_block_after_the_other(client, lengths, n_shared):
