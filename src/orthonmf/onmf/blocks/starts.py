@@ -9,7 +9,6 @@ nothing.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -18,7 +17,6 @@ import numpy as np
 from orthonmf.certificate import Promise
 from orthonmf.engine.points import Points
 from orthonmf.engine.sources import to_dense
-from orthonmf.kmeans.lloyd import Clustering
 from orthonmf.kmeans.subroutines import TOL
 from orthonmf.onmf.double_factor import separate_centers
 from orthonmf.onmf.options import Options
@@ -28,6 +26,7 @@ from orthonmf.onmf.search.one_side import search_one_side
 from orthonmf.onmf.single_factor import cluster
 from orthonmf.onmf.solution import Solution
 from orthonmf.steps.coordinate_split import split_coordinates
+from orthonmf.typing import Array
 from orthonmf.vectors import unit_lengths
 
 # A start is refined as blocks afterwards; its clusters need not come to rest.
@@ -61,31 +60,26 @@ def block_starts(
     )
     for _ in range(1 if promised_only else options.n_init):
         clusters = cluster(points, clustering)
-        yield from _separate(clusters, double_from_means(clusters.promise))
+        promise = double_from_means(clusters.promise)
+        yield from _separate(clusters.centers, clusters.weights, promise)
     if not promised_only:
-        yield from _separate(*_answer_of_samples(points, options, search))
+        yield from _from_samples(points, options, search)
     # The sum of all rows by weight: descent makes it the top singular vector.
     everyone = np.zeros(len(points.weights), dtype=np.int32)
     yield Start("one block", points.sums(everyone, 1))
 
 
-def _answer_of_samples(
-    points: Points, options: Options, search: Search
-) -> tuple[Clustering, Promise]:
-    """The answer over samples alone, and what it promises over both sides.
-
-    Its directions, which the search draws itself, stand for centers; it has no cost.
-    """
+def _from_samples(points: Points, options: Options, search: Search) -> Iterator[Start]:
+    """The directions of the answer over samples alone in place of centers."""
     solution = search.count(search_one_side(points, replace(options, init="auto")))
-    labels = points.sweep_directions(solution.directions).labels
-    energies = np.bincount(labels, points.weights, minlength=len(solution.directions))
-    clusters = Clustering(labels, unit_lengths(solution.directions), energies, cost=math.nan)
-    return clusters, double_from_lines(solution.promise)
+    directions = solution.directions
+    labels = points.sweep_directions(directions).labels
+    weights = np.bincount(labels, points.weights, minlength=len(directions))
+    yield from _separate(unit_lengths(directions), weights, double_from_lines(solution.promise))
 
 
-def _separate(clusters: Clustering, promise: Promise) -> Iterator[Start]:
+def _separate(centers: Array, weights: Array, promise: Promise) -> Iterator[Start]:
     """Steps 2 and 3 of the paper, which the promise is about, and step 3 alone."""
-    centers, weights = clusters.centers, clusters.weights
     yield Start("published steps", separate_centers(centers, weights).directions, promise)
     whole = split_coordinates(centers, weights, np.arange(len(centers)))
     yield Start("no weight reduction", to_dense(whole))

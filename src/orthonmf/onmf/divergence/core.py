@@ -15,6 +15,7 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import group_rows, pool_rows
 from orthonmf.onmf.divergence.moves import move_rows
 from orthonmf.onmf.divergence.one_side import (
+    UNUSED,
     labels_of_init,
     read_enough,
     scales_of_columns,
@@ -31,19 +32,17 @@ from orthonmf.vectors import unit_sums
 
 MOST_ROUNDS, LEAST_GAIN = 20, 1e-6
 MOVE_ROUNDS, MOVE_TOL = 10, 1e-6
-UNUSED = "nothing went to the others; the data may hold no more distinct profiles"
 
 
 def factorize_information(matrix: Matrix, options: Options) -> Solution:
     """Groups of rows and of columns that keep as much information as we can."""
     ask_for_entries(matrix)
     k, n_groups, rng = options.n_components, options.n_groups, options.rng
-    counts, whole = read_enough(matrix, max(k, n_groups), rng)
+    counts, sampled = read_enough(matrix, max(k, n_groups), rng)
     rows = GroupSearch(counts, k, options)
     labels = rows.run(labels_of_init(matrix, counts, options))
     pooled = counts.pooled(labels, k)
-    seen = Counts(csr_array(np.ascontiguousarray(pooled.T)))
-    columns = GroupSearch(seen, n_groups, options)
+    columns = GroupSearch(Counts(csr_array(pooled.T)), n_groups, options)
     feature_labels = columns.run()
     step = options.steps.next_step()
     if not step.finished:
@@ -62,7 +61,7 @@ def factorize_information(matrix: Matrix, options: Options) -> Solution:
         components,
         history=step.history,
         n_sweeps=rows.n_sweeps + columns.n_sweeps + len(step.history),
-        steps=((() if whole else ("sample of rows",)) + STEPS + ("turns of the two sides",)),
+        steps=(*sampled, *STEPS, "turns of the two sides"),
         unused=UNUSED,
         components=components,
         groups=scales_of_columns(matrix, feature_labels, sums),
@@ -97,8 +96,7 @@ def take_turns(
             labels = label_rows(table, start)
         labels = _improve(table, labels, k, rng)
         pooled = pool_rows(matrix, labels, k)
-        seen = Counts(csr_array(np.ascontiguousarray(pooled.T)))
-        feature_labels = _improve(seen, feature_labels, n_groups, rng)
+        feature_labels = _improve(Counts(csr_array(pooled.T)), feature_labels, n_groups, rng)
         before, kept = kept, kept_information(pool_columns(pooled, feature_labels, n_groups))
         lost = max(information - kept, 0.0)
         history.append(min(lost / information if information > 0 else 0.0, history[-1]))

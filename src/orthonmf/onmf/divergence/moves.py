@@ -28,8 +28,8 @@ LEAST = np.float32(1e-30)
 
 
 @dataclass(slots=True)
-class Groups:
-    """Pooled sums of groups, and what they keep, while rows move between them."""
+class PooledGroups:
+    """Sums of groups while rows move between them."""
 
     pooled: Array  # (m, k)
     sizes: Array  # (k,)
@@ -50,7 +50,7 @@ def move_rows(
     while n_rounds < max_rounds:
         n_rounds += 1
         pooled = counts.pooled(labels, k)
-        groups = Groups(np.ascontiguousarray(pooled.T), pooled.sum(axis=1))
+        groups = PooledGroups(np.ascontiguousarray(pooled.T), pooled.sum(axis=1))
         rows = np.arange(n) if everyone else np.argpartition(margins, n_active - 1)[:n_active]
         rows = rng.permutation(rows)
         for block in np.array_split(rows, blocks_for(counts, len(rows), k)):
@@ -69,7 +69,7 @@ def blocks_for(counts: Counts, n_rows: int, k: int) -> int:
     return min(max(1, n_rows), max(BLOCKS, -(-int(entries * k) // MOST_AT_ONCE)))
 
 
-def move_block(block: Counts, labels: Array, groups: Groups) -> tuple[Array, Array]:
+def move_block(block: Counts, labels: Array, groups: PooledGroups) -> tuple[Array, Array]:
     """Labels (b,) of some rows after moves that gain together, and how near others are to one.
 
     ``groups``, which these rows are part of, are changed with them.
@@ -92,7 +92,7 @@ def move_block(block: Counts, labels: Array, groups: Groups) -> tuple[Array, Arr
     return labels, margins
 
 
-def join_values(block: Counts, labels: Array, groups: Groups) -> Array:
+def join_values(block: Counts, labels: Array, groups: PooledGroups) -> Array:
     """(b, k) what every group would keep more if a row, out of its own group, joined it.
 
     As ``phi(S + x) - phi(S) = sum x ln(S + x) + S ln(1 + x / S)`` less the same of the sizes, in
@@ -125,7 +125,7 @@ def join_values(block: Counts, labels: Array, groups: Groups) -> Array:
     return joined / unit
 
 
-def _try_moves(block: Counts, going: Array, old: Array, new: Array, groups: Groups) -> bool:
+def _try_moves(block: Counts, going: Array, old: Array, new: Array, groups: PooledGroups) -> bool:
     """Move some rows from their old groups to new ones, if the exact gain of all is positive."""
     moved = block.part(going)
     k = groups.pooled.shape[1]

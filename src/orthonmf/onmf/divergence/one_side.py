@@ -26,7 +26,7 @@ from orthonmf.engine.counts import (
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import group_rows, logarithms, pool_rows, sweep_profiles
-from orthonmf.onmf.divergence.moves import Groups, move_block
+from orthonmf.onmf.divergence.moves import PooledGroups, move_block
 from orthonmf.onmf.divergence.search import STEPS, GroupSearch
 from orthonmf.onmf.divergence.sweeps import (
     FIRST_SHARE,
@@ -53,33 +53,33 @@ def factorize_profiles(matrix: Matrix, options: Options) -> Solution:
     samples, k = options.orthogonal == "samples", options.n_components
     if not samples:
         ask_for_entries(matrix)
-    seen, whole = read_enough(matrix, k, options.rng)
+    seen, sampled = read_enough(matrix, k, options.rng)
     counts = seen if samples else seen.transposed()
     search = GroupSearch(counts, k, options)
     labels = search.run(labels_of_init(matrix, seen, options))
     if samples:
-        settled = settle_rows(matrix, counts.pooled(labels, k), options, sampled=not whole)
+        settled = settle_rows(matrix, counts.pooled(labels, k), options, sampled=bool(sampled))
     else:
         settled = settle_columns(matrix, labels, k, options)
     return replace(
         settled,
         history=tuple(search.history),
         n_sweeps=search.n_sweeps + settled.n_sweeps,
-        steps=((() if whole else ("sample of rows",)) + STEPS + settled.steps),
+        steps=(*sampled, *STEPS, *settled.steps),
         unused=UNUSED,
     )
 
 
-def read_enough(matrix: Matrix, k: int, rng: np.random.Generator) -> tuple[Counts, bool]:
-    """The counts of a matrix, or of a sample of its rows that stands for it; whether it is all.
+def read_enough(matrix: Matrix, k: int, rng: np.random.Generator) -> tuple[Counts, tuple[str, ...]]:
+    """The counts of a matrix, or of a sample of its rows that stands for it, and that step then.
 
     Rows are drawn by their sums, and each weighs what it stands for.
     """
     n = matrix.shape[0]
     size = max(FEWEST_ROWS_PER_GROUP * k, int(n * (SAMPLED_ENTRIES / max(1, matrix.n_entries))))
     if matrix.n_entries <= MOST_ENTRIES or size >= n / 2:
-        return read_counts(matrix), True
-    return sample_counts(matrix, size, rng), False
+        return read_counts(matrix), ()
+    return sample_counts(matrix, size, rng), ("sample of rows",)
 
 
 def labels_of_init(matrix: Matrix, counts: Counts, options: Options) -> Array | None:
@@ -165,7 +165,7 @@ def move_pass(matrix: Matrix, labels: Array, pooled: Array) -> tuple[Array, Arra
 
     One block moves at a time, in the order of the blocks, so results depend on no thread.
     """
-    groups, moved = Groups(np.ascontiguousarray(pooled.T), pooled.sum(axis=1)), labels.copy()
+    groups, moved = PooledGroups(np.ascontiguousarray(pooled.T), pooled.sum(axis=1)), labels.copy()
 
     def absorb(part: slice, block: Counts) -> None:
         for at, some in block.pieces:
