@@ -26,11 +26,8 @@ from orthonmf.inputs.parameters import (
     as_sizes,
     as_weights,
 )
-from orthonmf.onmf.divergence.refit import refit_profiles
 from orthonmf.onmf.options import Options
-from orthonmf.onmf.publish import publish_labels
-from orthonmf.onmf.refit import refit_groups, refit_partition
-from orthonmf.onmf.solution import solve_zero
+from orthonmf.onmf.refit import refit_labels
 from orthonmf.typing import Array
 
 # Texts that mean no group: a negative number, and what missing labels become as texts.
@@ -179,13 +176,7 @@ def _refit(
         None if labels is None else _number(labels, used)
         for labels, used in zip(sides, names, strict=True)
     )
-    if beta_loss != FROBENIUS:
-        return refit_profiles(matrix, rows, columns, options)
-    if matrix.total > 0 and all(names):
-        fit: Any = refit_groups if isinstance(asked, tuple) else refit_partition
-        return cast(Factorization, fit(matrix, rows, columns, options))
-    nothing = None if rows is None else np.full_like(rows, -1)
-    return publish_labels(matrix, nothing, solve_zero(matrix, GIVEN), options)
+    return refit_labels(matrix, rows, columns, options)
 
 
 def _refuse_too_many(named: int, allowed: int, what: str) -> None:
