@@ -8,7 +8,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-COMMAND = [sys.executable, "-c", "from orthonmf.cli.main import main; main()"]
+MAIN = "from orthonmf.cli.main import main; main()"
+COMMAND = [sys.executable, "-c", MAIN]
 ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "80", "TERM": "dumb"}
 
 
@@ -20,13 +21,22 @@ class Ran:
     peak: int = 0  # kB
 
 
-def orthonmf(*arguments, cwd, stdin=b""):
-    """Run the command in a fresh process."""
+def orthonmf(*arguments, cwd, stdin=b"", before="", **environment):
+    """Run the command in a fresh process, after some lines of Python."""
     done = subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        cwd=cwd, input=stdin, capture_output=True, env=ENVIRONMENT,
+        [sys.executable, "-c", f"{before}\n{MAIN}", *map(str, arguments)],
+        cwd=cwd, input=stdin, capture_output=True, env=ENVIRONMENT | environment,
     )  # fmt: skip
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def check_refused(done, *parts, code=2):
+    """A command has ended with this code and said nothing but one line, which holds these parts."""
+    assert (done.code, done.out) == (code, ""), done
+    assert done.err.count("\n") == 1, done.err
+    assert done.err.startswith("orthonmf: error: "), done.err
+    for part in parts:
+        assert part in done.err, (part, done.err)
 
 
 def rows_of(path):

@@ -4,13 +4,12 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 
 import numpy as np
 import pytest
 
-from tests.cli.running import COMMAND, ENVIRONMENT
+from tests.cli.running import COMMAND, ENVIRONMENT, check_refused, orthonmf
 
 
 def test_control_characters_in_names_do_not_reach_the_terminal(tmp_path, run):
@@ -44,11 +43,7 @@ def test_control_characters_in_names_do_not_reach_the_terminal(tmp_path, run):
 )
 def test_wrong_usage_is_told_in_one_line_with_code_2(arguments, why, tmp_path, run):
     (tmp_path / "x.csv").write_text("1,2\n3,4\n5,6\n7,8\n9,1\n")
-    done = run(*arguments)
-    assert (done.code, done.out) == (2, ""), done.err
-    assert done.err.startswith("orthonmf: error: ")
-    assert done.err.count("\n") == 1
-    assert why in done.err
+    check_refused(run(*arguments), why)
 
 
 def test_files_that_cannot_be_read_or_written_give_code_1(table, tmp_path, run):
@@ -63,10 +58,7 @@ def test_files_that_cannot_be_read_or_written_give_code_1(table, tmp_path, run):
         ["report", "nowhere"],
         ["fit", table, "--feature-names", "nowhere.txt"],
     ):
-        done = run(*arguments)
-        assert (done.code, done.out) == (1, ""), (arguments, done)
-        assert done.err.startswith("orthonmf: error: ")
-        assert done.err.count("\n") == 1
+        check_refused(run(*arguments), code=1)
     assert (tmp_path / "file").read_text() == "in the way"
     run("fit", table, "-k", 3, "-o", "out")
     run("transform", "out", table, "-o", ".", code=1)
@@ -75,13 +67,9 @@ def test_files_that_cannot_be_read_or_written_give_code_1(table, tmp_path, run):
 @pytest.mark.slow
 def test_a_missing_extra_is_named(tmp_path):
     (tmp_path / "x.h5").write_bytes(b"anything")
-    script = "import sys; sys.modules['h5py'] = None; from orthonmf.cli.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", script, "fit", "x.h5"], cwd=tmp_path, capture_output=True,
-        text=True, env=ENVIRONMENT,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert done.stderr == (
+    done = orthonmf("fit", "x.h5", cwd=tmp_path, before="import sys; sys.modules['h5py'] = None")
+    assert done.code == 1
+    assert done.err == (
         "orthonmf: error: x.h5: this needs h5py, which is not installed: "
         "pip install h5py; the extra 'files' of orthonmf brings it\n"
     )
@@ -137,9 +125,6 @@ def test_an_interrupt_ends_cleanly(number, code, tmp_path):
 @pytest.mark.slow
 def test_a_terminal_that_knows_no_umlauts_is_no_error(tmp_path):
     (tmp_path / "x.csv").write_text("ä,ö\n1,0\n0,2\n", encoding="utf-8")
-    done = subprocess.run(
-        [*COMMAND, "fit", "x.csv", "-k", "2"], cwd=tmp_path, capture_output=True, text=True,
-        env={**ENVIRONMENT, "PYTHONIOENCODING": "ascii"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "\\xe4" in done.stdout
+    done = orthonmf("fit", "x.csv", "-k", 2, cwd=tmp_path, PYTHONIOENCODING="ascii")
+    assert done.code == 0, done.err
+    assert "\\xe4" in done.out

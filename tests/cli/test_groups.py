@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from tests.cli.running import check_refused
+
 GROUPS = [f"group {i % 2}" for i in range(30)]
 
 
@@ -33,12 +35,9 @@ def test_groups_and_chance_stand_on_the_page_and_on_the_next_one(matrix, run):
 @pytest.mark.slow
 def test_wrong_groups_are_refused_with_the_reason(matrix, run):
     (matrix / "few.txt").write_text("a\nb\n")
-    done = run("fit", "x.npy", "-k", 3, "-o", "out", "--groups", "few.txt")
-    assert done.code != 0
-    assert "2 names for 30 rows" in done.err
-    done = run("fit", "x.npy", "-k", 3, "-o", "out", "--groups", "obs:kind")
-    assert done.code != 0
-    assert "only rows of an .h5ad file have obs" in done.err
+    given = ("fit", "x.npy", "-k", 3, "-o", "out", "--groups")
+    check_refused(run(*given, "few.txt"), "2 names for 30 rows")
+    check_refused(run(*given, "obs:kind"), "only rows of an .h5ad file have obs")
     assert not (matrix / "out").exists()
 
 
@@ -63,6 +62,4 @@ def test_cells_bring_groups_and_a_map(matrix, run, blocks):
     assert "X_umap of the rows" in page
     run("fit", "x.h5ad", *given, "obs:plain", code=0)
     assert "2 known groups" in (matrix / "out" / "report.html").read_text()
-    done = run("fit", "x.h5ad", *given, "obs:nothing")
-    assert done.code != 0
-    assert "it has kind, plain" in done.err
+    check_refused(run("fit", "x.h5ad", *given, "obs:nothing"), "it has kind, plain")

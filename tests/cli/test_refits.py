@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import orthonmf
-from tests.cli.running import rows_of
+from tests.cli.running import check_refused, rows_of
 
 
 @pytest.fixture
@@ -49,9 +49,7 @@ def test_the_page_is_made_again_with_refits_and_a_later_fit_without_removes_them
         orthonmf.factorize(X, 3, random_state=0).refit(X, 2, random_state=0),
         folder / "stability.npz",
     )
-    refused = run("report", "out")
-    assert refused.code != 0
-    assert "refits of the model" in " ".join(refused.err.split())
+    check_refused(run("report", "out"), "refits of the model")
     run("fit", table, "-k", 3, "-o", "out", code=0)
     assert not (folder / "stability.npz").exists()
     assert "certainty" not in (folder / "assignments.csv").read_text()
@@ -64,9 +62,7 @@ def test_weights_and_preparation_go_along(run, table):
 
 
 def test_one_refit_is_refused_before_any_work(run, table):
-    refused = run("fit", table, "-k", 3, "--refits", 1)
-    assert refused.code != 0
-    assert "--refits 1" in refused.err
+    check_refused(run("fit", table, "-k", 3, "--refits", 1), "--refits 1")
 
 
 def test_select_k_tells_refits_next_to_halves_in_the_terminal_and_on_the_page(run, table):
