@@ -1,8 +1,9 @@
 """Cautions: what may mislead in an answer that is computed right, each with what to do about it.
 
-Those of :func:`find_cautions` need the validating pass, the result and, where a column is suspect,
-one more pass over data in memory. What needs a fit of shuffled data or several numbers of
-components is said where these were asked for: :func:`compare_with_chance`, :func:`compare_sizes`.
+Those of :func:`find_cautions` need the validating pass, the result and, of data in memory, the
+lengths of columns and one more pass where one is suspect. What needs a fit of shuffled data or
+several numbers of components is said where these were asked for: :func:`compare_with_chance`,
+:func:`compare_sizes`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from orthonmf.views import strengths
 # more than half of it: the commonest word of a text does.
 HEAVY_ROW, HEAVY_COLUMN = 0.5, 0.75
 TIMES_EVEN = 3  # so many times as much as if all held the same: for tables of few rows or columns
-SUSPECT = 0.1  # of the energy, captured in a column, from which on a dense one is looked at
+SUSPECT = 0.1  # of the energy, from which on a dense column is looked at
 NEARLY_ALL, FEW_COLUMNS, FEWEST_COLUMNS = 0.95, 3, 8  # when columns are on different scales
 TINY = 0.005  # of what all components capture
 ROUNDED = 1e-2  # by how much a total may differ from the sum, for entries are often rounded
@@ -83,9 +84,8 @@ def find_cautions(matrix: Matrix, result: Factorization) -> tuple[Caution, ...]:
     general = [*underflown, *_about_components(energies)]
     if matrix.row_weights is not None or matrix.column_factors is not None:
         return tuple(general)
-    captured = (1.0 - result.relative_error) * (energies @ np.square(result.components))
     rows = _about_rows(matrix, result)
-    columns = _about_columns(matrix, result, captured, bool(rows))
+    columns = _about_columns(matrix, result, bool(rows))
     return (*rows, *columns, *general, *_about_counts(matrix))
 
 
@@ -224,18 +224,17 @@ def _is_total_row(matrix: Matrix, row: int) -> bool:
     return bool(np.abs(sums - 2 * own).sum() <= ROUNDED * sums.sum())
 
 
-def _about_columns(
-    matrix: Matrix, result: Factorization, captured: Array, heavy_row: bool
-) -> list[Caution]:
+def _about_columns(matrix: Matrix, result: Factorization, heavy_row: bool) -> list[Caution]:
     """Columns that count rows, hold totals, or outweigh the others.
 
     What columns weigh is not looked at next to a heavy row, for it is that row's doing.
     """
     m = matrix.shape[1]
-    heavy = np.flatnonzero(captured > (SUSPECT if _is_dense(matrix) else HEAVY_COLUMN / 2))
     if m < 3 or not (matrix.source.in_memory and matrix.complete and matrix.exponent == 0):
         return []
-    looked_at = np.union1d(heavy, _counting(matrix))
+    shares = matrix.column_squares / matrix.total
+    suspect = shares > (SUSPECT if _is_dense(matrix) else HEAVY_COLUMN / 2)
+    looked_at = np.union1d(np.flatnonzero(suspect), _counting(matrix))
     told: list[Caution] = []
     if len(looked_at):
         directions = np.zeros((len(looked_at) + 1, m))
@@ -243,11 +242,11 @@ def _about_columns(
         directions[-1] = 1.0
         *columns, sums = on_host(matrix.products(directions)).T
         for column, values in zip(looked_at.tolist(), columns, strict=True):
-            share = 0.0 if heavy_row else float(values @ values) / matrix.total
+            share = 0.0 if heavy_row else float(shares[column])
             told += _about_column(column, values, sums, share, result)
     if told or heavy_row or m < FEWEST_COLUMNS or not _is_dense(matrix):
         return told
-    together = float(np.sort(captured)[-FEW_COLUMNS:].sum())
+    together = float(np.sort(shares)[-FEW_COLUMNS:].sum())
     if together > NEARLY_ALL:
         problem = (
             f"{FEW_COLUMNS} of {m} columns hold {_percent(together)} of the energy: columns are on "

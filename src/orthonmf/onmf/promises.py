@@ -1,7 +1,6 @@
-"""How ratios follow from one another, and what they are worth in floating point.
+"""How ratios follow from what draws promise (`kmeans/seeding.py`) and what stable searches do.
 
-What the draws of k-means promise stands in `kmeans/seeding.py`, what a stable local search does in
-`kmeans/local_search.py`.
+The latter stands in `kmeans/local_search.py`; here is also what ratios are worth in floating point.
 """
 
 from __future__ import annotations
