@@ -1,7 +1,8 @@
 """From a result and its matrix to a certificate: its cost, lower bounds, and what follows.
 
 `cost.py` says what the result costs on the numbers that are read now, `bounds/table.py` finds what
-no factorization costs less than, and `conclude` compares the two.
+no factorization costs less than, and `conclude` compares the two. (`orthonmf.certify`, for labels
+of others, is in `partitions.py`: it fits the scales and ends here, too.)
 """
 
 from __future__ import annotations
