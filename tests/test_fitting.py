@@ -121,24 +121,22 @@ def test_a_nearly_perfect_fit_has_an_error_without_cancellation(store, noise):
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
-def test_an_integer_weight_equals_repetition(store):
+@pytest.mark.parametrize("orthogonal", SETTINGS)
+def test_an_integer_weight_equals_repetition(store, orthogonal):
     X = make_planted(40, 12, 3, 0.4, random_state=4).X
     counts = np.random.default_rng(0).integers(1, 4, size=40)
-    weighted = fit(store(X), sample_weight=counts)
-    repeated = fit(store(np.repeat(X, counts, axis=0)))
-    np.testing.assert_allclose(weighted.components, repeated.components, rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(np.repeat(weighted.labels, counts), repeated.labels)
-    assert weighted.error == pytest.approx(repeated.error, rel=1e-10)
-
-
-def test_an_integer_feature_weight_equals_repetition_over_features():
-    X = make_planted(12, 40, 3, 0.4, orthogonal="features", random_state=4).X
-    counts = np.random.default_rng(0).integers(1, 4, size=40)
-    weighted = fit(X, orthogonal="features", feature_weight=counts)
-    repeated = fit(np.repeat(X, counts, axis=1), orthogonal="features")
+    repeated = np.repeat(X, counts, axis=0)
+    weights, labels = {"sample_weight": counts}, "labels"
+    if orthogonal == "features":
+        X, repeated, weights, labels = X.T, repeated.T, {"feature_weight": counts}, "feature_labels"
+    weighted = fit(store(X), orthogonal=orthogonal, **weights)
+    longer = fit(store(repeated), orthogonal=orthogonal)
     np.testing.assert_array_equal(
-        np.repeat(weighted.feature_labels, counts), repeated.feature_labels
+        np.repeat(getattr(weighted, labels), counts), getattr(longer, labels)
     )
+    assert weighted.error == pytest.approx(longer.error, rel=1e-10)
+    if orthogonal == "samples":
+        np.testing.assert_allclose(weighted.components, longer.components, rtol=1e-9, atol=1e-12)
 
 
 def test_the_order_of_rows_does_not_matter_for_a_given_partition():

@@ -132,26 +132,24 @@ def error_by_hand(X, k):
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
-def test_with_room_and_time_all_pairs_are_used(store):
-    found = side_of(store(POINTS))
-    assert found.method == all_pairs.METHOD
-    assert TAIL < found.value <= error_by_hand(POINTS, 3)
-
-
-def test_without_room_for_pairs_groups_are_used(monkeypatch):
+@pytest.mark.parametrize(
+    ("largest", "method", "share_of_tail"),
+    [
+        (10_000, all_pairs.METHOD, 1.0),
+        (100, groups.METHOD, 1 - 1e-3),
+        (10, METHOD_IN_BATCHES, 0.0),
+    ],
+    ids=["all pairs", "groups", "batches"],
+)
+def test_the_bound_of_a_side_is_the_one_there_is_room_for(
+    store, largest, method, share_of_tail, monkeypatch
+):
+    monkeypatch.setattr(allowance, "LARGEST_MATRIX", largest)
     monkeypatch.setattr(table, "N_GROUPS", (60, 40, 20))
-    monkeypatch.setattr(allowance, "LARGEST_MATRIX", 100)
-    found = side_of(POINTS)
-    assert found.method == groups.METHOD
-    assert TAIL * (1 - 1e-3) <= found.value <= error_by_hand(POINTS, 3)
-
-
-def test_without_room_for_groups_batches_are_used(monkeypatch):
-    monkeypatch.setattr(allowance, "LARGEST_MATRIX", 10)
     monkeypatch.setattr(table, "BATCH", 50)
-    found = side_of(POINTS)
-    assert found.method == METHOD_IN_BATCHES
-    assert 0.0 < found.value <= error_by_hand(POINTS, 3)
+    bound = side_of(store(POINTS))
+    assert bound.method == method
+    assert TAIL * share_of_tail < bound.value <= error_by_hand(POINTS, 3)
 
 
 def test_columns_are_points_as_rows_are():

@@ -69,7 +69,7 @@ def test_in_exact_arithmetic_too():
 def test_the_dominant_direction_lies_above_the_matrix(seed):
     rng = np.random.default_rng(seed)
     X = near_one(some_matrices(rng, 4, 6, 6)[seed])
-    dominant = blocks.find_dominant(blocks.make_side(X, X @ X.T, 3))
+    dominant = blocks.find_dominant(blocks.dilate(X, X @ X.T, 3))
     values = np.linalg.svd(X, compute_uv=False)
     assert np.linalg.norm(dominant.vector) <= 1.0
     assert dominant.first >= values[0]
@@ -93,14 +93,14 @@ def test_blocks_of_equal_weight_leave_sums_alone_and_a_true_bound():
 def test_what_is_proven_is_what_the_multiplier_is_worth():
     rng = np.random.default_rng(0)
     X = near_one(rng.exponential(size=(30, 60)) + np.outer(rng.random(30), rng.random(60)))
-    side = blocks.make_side(X, X @ X.T, 20)
-    dominant = blocks.find_dominant(side)
+    dilation = blocks.dilate(X, X @ X.T, 20)
+    dominant = blocks.find_dominant(dilation)
     tasks = [Task(0.0, 3), Task(2.0, 2)]
-    for candidate in blocks.seek_candidates(side, dominant, 3, tasks, 1.0, 60, Allowance()):
-        steps = blocks.prove_steps(side, candidate, dominant)
-        state = -np.asarray(blocks.spread(side, candidate.multiplier).state)
+    for candidate in blocks.seek_candidates(dilation, dominant, 3, tasks, 1.0, 60, Allowance()):
+        steps = blocks.prove_steps(dilation, candidate, dominant)
+        state = -np.asarray(blocks.spread(dilation, candidate.multiplier).state)
         c = candidate.task.alpha * dominant.gap
-        full = side.matrix - c * np.outer(dominant.vector, dominant.vector)
-        full[: side.signed, : side.signed] += np.maximum(state, state.T)
+        full = dilation.matrix - c * np.outer(dominant.vector, dominant.vector)
+        full[: dilation.signed, : dilation.signed] += np.maximum(state, state.T)
         worth = np.linalg.eigvalsh(full)[::-1][: len(steps)]
         np.testing.assert_allclose(steps.sum(), worth.sum(), rtol=1e-5)

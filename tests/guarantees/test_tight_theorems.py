@@ -124,17 +124,19 @@ def test_sums_cuts_and_small_proofs_hold_for_every_solution(number):
         rng.random((3, 3)) * (rng.random((3, 3)) < 0.6) + np.eye(3) / 4,
         np.outer(rng.random(3), rng.random(3)) + 0.1 * rng.random((3, 3)),
     ][number % 3]
-    side = blocks.make_side(X, X @ X.T, 400 if number % 2 else 2)  # all columns, or groups of them
-    dominant = blocks.find_dominant(side)
+    dilation = blocks.dilate(X, X @ X.T, 400 if number % 2 else 2)  # all columns, or groups of them
+    dominant = blocks.find_dominant(dilation)
     every = values_of_solutions(X, 3)
     assert (every[:, 0] <= dominant.first).all()
     sums, rest = every.cumsum(axis=1).max(axis=0), every[:, 1:].cumsum(axis=1)
     for _ in range(2):
-        for state in states(rng, len(side.small)):
-            kept = stored(state, side.n_signed)
+        for state in states(rng, len(dilation.small)):
+            kept = stored(state, dilation.n_signed)
             for alpha in (0.0, float(5.0 * rng.random())):
                 task, count = Task(alpha, 2), 3 if alpha == 0.0 else 2
-                steps = blocks.prove_steps(side, Candidate(task, kept, np.zeros(count)), dominant)
+                steps = blocks.prove_steps(
+                    dilation, Candidate(task, kept, np.zeros(count)), dominant
+                )
                 assert steps is not None
                 taken = sums if alpha == 0.0 else (alpha * every[:, :1] + rest).max(axis=0)
                 assert (taken <= alpha * dominant.first + steps.cumsum() + 1e-12).all()

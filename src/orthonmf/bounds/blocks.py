@@ -69,8 +69,8 @@ MOST_ROUNDS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """[Y, R^T] as the symmetric matrix A of the proof, and the coordinates of the search."""
+class Dilation:
+    """The matrix A of the proof, a dilation of [Y, R^T], and the coordinates of the search."""
 
     matrix: Array  # (2 n + p, 2 n + p) A: n rows, p columns of Y, n columns of R^T
     signed: int  # n + p, the coordinates that may have multipliers
@@ -142,32 +142,36 @@ def blocks_bound(
     tasks += [Task(alpha, j) for alpha in ALPHAS for j in sorted({1, k - 1})]
     best = whole
     for count in n_groups if k > 1 else ():
-        side = None if allowance.cut else make_side(X, outer_gram, count)
-        dominant = None if side is None else find_dominant(side)
-        if side is None or dominant is None:
+        dilation = None if allowance.cut else dilate(X, outer_gram, count)
+        dominant = None if dilation is None else find_dominant(dilation)
+        if dilation is None or dominant is None:
             continue
-        candidates = seek_candidates(side, dominant, k, tasks, error, max_iter, allowance)
+        candidates = seek_candidates(dilation, dominant, k, tasks, error, max_iter, allowance)
         chosen = choose(dominant, k, candidates, error)
-        best = min(best, prove_captured(side, dominant, k, chosen, allowance))
+        best = min(best, prove_captured(dilation, dominant, k, chosen, allowance))
         tasks = [candidate.task for candidate in chosen]
     return LowerBound(max(0.0, whole - best * (1.0 + growth(4))), METHOD)
 
 
 def prove_captured(
-    side: Side, dominant: Dominant, k: int, chosen: Sequence[Candidate], allowance: Allowance
+    dilation: Dilation,
+    dominant: Dominant,
+    k: int,
+    chosen: Sequence[Candidate],
+    allowance: Allowance,
 ) -> float:
     """What k blocks capture at most, by as many of the chosen multipliers as there is time for."""
     limits = dominant.as_limits(k)
     for candidate in chosen:
-        steps = prove_steps(side, candidate, dominant)
+        steps = prove_steps(dilation, candidate, dominant)
         if steps is not None:
             limits = dominant.narrow(limits, candidate.task.alpha, steps)
-        if allowance.ends(proof_seconds(len(side.matrix))):
+        if allowance.ends(proof_seconds(len(dilation.matrix))):
             break
     return most_captured(limits)
 
 
-def make_side(X: Any, outer_gram: Array, n_groups: int) -> Side | None:
+def dilate(X: Any, outer_gram: Array, n_groups: int) -> Dilation | None:
     """A of the proof and of the search for X (n, m), n <= m; None where groups prove nothing."""
     n = X.shape[0]
     directions = leading_directions(outer_gram)
@@ -196,7 +200,7 @@ def make_side(X: Any, outer_gram: Array, n_groups: int) -> Side | None:
     small[:q, q:] = of_rows.T @ halves
     small[q:, :q] = small[:q, q:].T
     small, basis = small[np.ix_(order, order)], np.ascontiguousarray(basis[:, order])
-    return Side(matrix, n + p, e, rows, small, across + p, basis)
+    return Dilation(matrix, n + p, e, rows, small, across + p, basis)
 
 
 def _proof_matrix(reduced: Reduced, n: int) -> tuple[Array, float]:
@@ -226,15 +230,15 @@ class Dominant:
         return limits.and_cut(alpha, self.first, steps) if alpha else limits.and_list(steps)
 
 
-def find_dominant(side: Side) -> Dominant | None:
+def find_dominant(dilation: Dilation) -> Dominant | None:
     """w, s_1 and s_2 with A <= s_2 I + (s_1 - s_2) w w^T, checked; None if no check passes.
 
     w is near the leading eigenvector, and the room in s_2 makes its error enter in second order.
     The defect of the check, and that of A itself, are added to both.
     """
-    matrix = side.matrix
+    matrix = dilation.matrix
     # About the leading eigenvectors of A, from those of the search.
-    start = side.basis @ np.linalg.eigh(side.small)[1][:, ::-1][:, :EXTRA]
+    start = dilation.basis @ np.linalg.eigh(dilation.small)[1][:, ::-1][:, :EXTRA]
     pairs = leading_eigenpairs(matrix, 1, start=start)
     sigma_1, sigma_2 = float(pairs.values[0]), max(float(pairs.values[1]), 0.0)
     w = pairs.vectors[:, :1]
@@ -246,13 +250,13 @@ def find_dominant(side: Side) -> Dominant | None:
             continue
         below = how_far_below(matrix, Cover(level, np.array([gap]), w))
         if math.isfinite(below):
-            second = (level + below + side.rounding) * (1.0 + growth(4))
+            second = (level + below + dilation.rounding) * (1.0 + growth(4))
             return Dominant(w[:, 0], (second + gap) * (1.0 + growth(2)), second, gap)
     return None
 
 
 def seek_candidates(
-    side: Side,
+    dilation: Dilation,
     dominant: Dominant,
     k: int,
     tasks: Sequence[Task],
@@ -265,15 +269,15 @@ def seek_candidates(
     The bound is the squared norm less squares, so a sum of values that is lower by d raises it by
     about twice the leading value times d: that makes the unit of what a search may gain.
     """
-    reserve = 3.0 * proof_seconds(len(side.matrix))
-    w = side.basis.T @ dominant.vector
+    reserve = 3.0 * proof_seconds(len(dilation.matrix))
+    w = dilation.basis.T @ dominant.vector
     candidates = []
     for alpha, j in tasks:
         if allowance.ends(reserve):
             break
-        if len(side.small) <= j:
+        if len(dilation.small) <= j:
             continue
-        small = side.small - (alpha * dominant.gap) * np.outer(w, w)
+        small = dilation.small - (alpha * dominant.gap) * np.outer(w, w)
         top = float(np.maximum(np.linalg.eigvalsh(small)[-j:], 0.0).sum())
         aim = Aim(top + error / (2.0 * dominant.first), PRECISION, 0.0, max_iter)
         multiplier = search(
@@ -281,7 +285,7 @@ def seek_candidates(
             j,
             aim,
             allowance,
-            signed=side.n_signed,
+            signed=dilation.n_signed,
             at_most=alpha > 0.0,
             reserve=reserve,
         )
@@ -315,37 +319,37 @@ def choose(
     return [needed[i] for i in np.argsort(losses)[::-1]]
 
 
-def prove_steps(side: Side, candidate: Candidate, dominant: Dominant) -> Array | None:
+def prove_steps(dilation: Dilation, candidate: Candidate, dominant: Dominant) -> Array | None:
     """The steps that a stored multiplier proves, every rounding on the safe side.
 
     A - c w w^T as computed is off by g(3) (|A| + c |w|^2) in norm, A itself by its rounding; N is
     whatever was added, exactly. Each moves an eigenvalue by its norm at most (Weyl).
     """
-    matrix, off = side.matrix.copy(), side.rounding
+    matrix, off = dilation.matrix.copy(), dilation.rounding
     k = len(candidate.steps)
     if candidate.task.alpha > 0.0:
         c = candidate.task.alpha * dominant.gap * (1.0 - growth(4))
         matrix -= c * np.outer(dominant.vector, dominant.vector)
-        off += growth(4) * (norm_from_above(side.matrix) + c)
-    raise_matrix(matrix, spread(side, candidate.multiplier))
+        off += growth(4) * (norm_from_above(dilation.matrix) + c)
+    raise_matrix(matrix, spread(dilation, candidate.multiplier))
     with np.errstate(all="ignore"):  # whatever the search has left
-        start = side.basis @ candidate.multiplier.vectors
+        start = dilation.basis @ candidate.multiplier.vectors
     whole = float(candidate.steps.sum()) + dominant.first
     values = eigenvalues_from_above(matrix, k, start, whole)
     return None if values is None else (values + off) * (1.0 + growth(2))
 
 
-def spread(side: Side, multiplier: Multiplier) -> Multiplier:
+def spread(dilation: Dilation, multiplier: Multiplier) -> Multiplier:
     """The multiplier of groups as one of the rows and columns of the proof, non-negative again."""
-    across, count = side.rows.shape[1], side.n_signed
+    across, count = dilation.rows.shape[1], dilation.n_signed
     small = np.fmin(multiplier.part(slice(0, count), slice(0, count), math.inf), 2.0**300)
-    n = len(side.rows)
-    state = np.empty((side.signed, side.signed))
-    state[:n, :n] = side.rows @ small[:across, :across] @ side.rows.T
-    state[:n, n:] = side.rows @ small[:across, across:]
-    state[n:, :n] = small[across:, :across] @ side.rows.T
+    n = len(dilation.rows)
+    state = np.empty((dilation.signed, dilation.signed))
+    state[:n, :n] = dilation.rows @ small[:across, :across] @ dilation.rows.T
+    state[:n, n:] = dilation.rows @ small[:across, across:]
+    state[n:, :n] = small[across:, :across] @ dilation.rows.T
     state[n:, n:] = small[across:, across:]
-    return replace(multiplier, state=-state, penalty=1.0, signed=side.signed)
+    return replace(multiplier, state=-state, penalty=1.0, signed=dilation.signed)
 
 
 def most_captured(limits: Limits) -> float:
