@@ -8,7 +8,7 @@ from orthonmf.bounds.divergence import (
     captured_from_above,
     divergence_from_below,
 )
-from orthonmf.bounds.reweighting import Table
+from orthonmf.bounds.reweighting import Contingency
 from orthonmf.bounds.table import Case, find_bounds
 from orthonmf.cost import information_between, weights_may_change
 from orthonmf.engine.counts import Counts
@@ -108,7 +108,7 @@ def test_no_bound_is_above_the_least_divergence_of_many_tables():
 def test_any_matrix_proves_a_bound(seed):
     rng = np.random.default_rng(seed)
     X = draw_table(rng, 6, 5)
-    table = Table(counts_of(X[X.any(axis=1)]))
+    table = Contingency(counts_of(X[X.any(axis=1)]))
     Y = table.matrix(np.zeros(len(table.rows)))
     Y.data[:] = rng.exponential(size=len(Y.data)) + 1e-3
     for k in (1, 2, 3):

@@ -30,7 +30,7 @@ from orthonmf.bounds.allowance import (
 )
 from orthonmf.bounds.eigenvalues import top_sum_upper_bound
 from orthonmf.bounds.relaxation import raise_matrix
-from orthonmf.bounds.reweighting import Table, reweight, search_jointly
+from orthonmf.bounds.reweighting import Contingency, reweight, search_jointly
 from orthonmf.certificate import LowerBound
 from orthonmf.engine.counts import Counts
 from orthonmf.engine.kernels.sparse import gram_of_rows
@@ -54,15 +54,17 @@ def bound_divergence(
     """
     heavy = np.flatnonzero(counts.row_sums > 0)
     n = len(heavy)
-    table = Table(counts.part(heavy))
+    table = Contingency(counts.part(heavy))
     smallest, total = float(counts.row_sums[heavy].min(initial=1.0)), counts.total
     # Beyond, shares and their roots would lose digits to underflow.
     if k >= n or not LIGHT * max(1.0, total) < smallest <= total < 1.0 / LIGHT:
         return LowerBound(0.0, METHOD)
     if k == 1:
-        return LowerBound(prove(table, table.normalized(), 1), "the sums of rows and columns")
+        return LowerBound(
+            prove_matrix(table, table.normalized(), 1), "the sums of rows and columns"
+        )
     choice = reweight(table, labels[heavy], k)
-    best = LowerBound(prove(table, choice.logs, k), METHOD)
+    best = LowerBound(prove_matrix(table, choice.logs, k), METHOD)
     needed = search_seconds(FEW_ITERATIONS, n) + 2.0 * proof_seconds(n)
     in_time = needed <= allowance.seconds and not allowance.cut
     if tight and in_time and has_room(n, PAIR_BYTES):
@@ -79,7 +81,7 @@ def bound_divergence(
     return best
 
 
-def prove(table: Table, logs: Array, k: int) -> float:
+def prove_matrix(table: Contingency, logs: Array, k: int) -> float:
     """What Y proves by its singular values, those of groups of rows where both sides are long.
 
     What is captured of all rows is at most what is captured of every group by itself (Theorem 11).
@@ -95,7 +97,7 @@ def prove(table: Table, logs: Array, k: int) -> float:
     return divergence_from_below(table, Y.data, round_up(captured, 1))
 
 
-def divergence_from_below(table: Table, weights: Array, captured: float) -> float:
+def divergence_from_below(table: Contingency, weights: Array, captured: float) -> float:
     """What a matrix Y proves, ``weights`` (c,) at the entries of X, or 0 where that is nothing.
 
     ``captured`` is what no k parts exceed on Y, with q as the table stores it.

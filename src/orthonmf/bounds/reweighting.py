@@ -32,7 +32,7 @@ FIRST_ITERATIONS, MORE_ITERATIONS, SPARE_VECTORS = 6, 3, 4
 # How much of ln Y comes from the answer in hand, and how much from rows that are groups by
 # themselves: steps begin at the best of these.
 STARTS = ((0.75, 0.0), (0.75, 0.25), (0.0, 0.25))
-SMALLEST = 2.0**-300  # the least entry of a Y of which groups capture about 1
+LEAST_ENTRY = 2.0**-300  # the least entry of a Y of which groups capture about 1
 # The search for Z and Y together: steps, iterations for each, and those at the end.
 ROUNDS, ITERATIONS, LAST_ITERATIONS, PRECISION = 8, 20, 200, 1e-4
 SLOW = 0.5  # of the rate in the last rounds, so that Y comes to rest
@@ -40,7 +40,7 @@ GAP = 5e-4  # it ends also when the bound is within this part of the divergence 
 ENTRIES = 2**17  # of which products are formed at once
 
 
-class Table:
+class Contingency:
     """Rows of counts that all hold something, and what a bound over groups of them needs.
 
     ``roots`` (n,) are about the roots of the shares of rows, all positive.
@@ -54,7 +54,7 @@ class Table:
 
     def matrix(self, logs: Array) -> Any:
         """Y (n, m) from its logarithms (c,) at the entries of X."""
-        return with_values(self.counts.rows, np.maximum(np.exp(logs), SMALLEST))
+        return with_values(self.counts.rows, np.maximum(np.exp(logs), LEAST_ENTRY))
 
     def value(self, logs: Array, captured: float) -> float:
         """About what Y proves, as a part of N."""
@@ -102,7 +102,7 @@ class Choice:
     vectors: Array  # (n, l) near the leading ones of what is orthogonal to the roots
 
 
-def reweight(table: Table, labels: Array, k: int) -> Choice:
+def reweight(table: Contingency, labels: Array, k: int) -> Choice:
     """Y after some steps by singular vectors, the best seen; k > 1."""
     rng = np.random.default_rng(0)
     normalized, (of_rows, of_groups) = table.normalized(), table.ratios_to_chance(labels)
@@ -121,7 +121,7 @@ def reweight(table: Table, labels: Array, k: int) -> Choice:
 
 
 def capture(
-    table: Table, logs: Array, k: int, vectors: Array | None, rng: np.random.Generator
+    table: Contingency, logs: Array, k: int, vectors: Array | None, rng: np.random.Generator
 ) -> Choice:
     """Y with its leading singular vectors, the roots first; ``vectors`` may be near those."""
     Y, q = table.matrix(logs), table.roots
@@ -147,7 +147,7 @@ def capture(
     )
 
 
-def step(table: Table, logs: Array, root: Array, rate: float) -> Array:
+def step(table: Contingency, logs: Array, root: Array, rate: float) -> Array:
     """Logarithms of Y (c,) after one step, for Z = root @ root.T, ``root`` (n, r)."""
     Y = table.matrix(logs)
     products = table.products(root, Y.T @ root)
@@ -156,7 +156,7 @@ def step(table: Table, logs: Array, root: Array, rate: float) -> Array:
 
 
 def search_jointly(
-    table: Table, choice: Choice, labels: Array, k: int, cost: float, allowance: Allowance
+    table: Contingency, choice: Choice, labels: Array, k: int, cost: float, allowance: Allowance
 ) -> tuple[Array, Multiplier]:
     """Logarithms of Y (c,) and a multiplier for its Gram matrix, sought in turns; 1 < k < n.
 
