@@ -26,7 +26,7 @@ from orthonmf.baselines import Baseline, Iterate, solve
 noises = [0.1, 0.4, 1.0]
 proven, errors = [], {"paper": [], "best": [], "hals": [], "own-nmf": []}
 for noise in noises:
-    planted = orthonmf.datasets.make_planted(120, 24, 4, noise, random_state=0)
+    planted = orthonmf.datasets.make_planted(80, 24, 4, noise, random_state=0)
     paper = orthonmf.factorize(planted.X, 4, algorithm="paper", certificate="tight", random_state=0)
     best = orthonmf.factorize(planted.X, 4, certificate="tight", n_init=3, random_state=0)
     assert best.certificate.ratio <= paper.promise.ratio
@@ -53,7 +53,7 @@ def updates(M, k, *, rng):
 
 OWN = Baseline("own-nmf", "Own updates", ("this page",), updates, max_iter=200, tol=1e-4)
 for noise in noises:
-    X = orthonmf.datasets.make_planted(120, 24, 4, noise, random_state=0).X
+    X = orthonmf.datasets.make_planted(80, 24, 4, noise, random_state=0).X
     for name, method in (("hals", "hals"), ("own-nmf", OWN)):
         found = solve(method, X, 4, random_state=0, time_limit=1)
         errors[name].append(found.hardened.relative_squared_error)

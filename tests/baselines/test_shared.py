@@ -145,6 +145,10 @@ def test_tiny_shapes_work(name, shape):
     assert np.isfinite(product(result)).all()
 
 
+# Methods that minimize something else than the squared error.
+OTHER_OBJECTIVES: tuple[str, ...] = ()
+
+
 @every_baseline
 def test_one_component_finds_the_top_singular_pair(name):
     X = make_planted(30, 8, 2, 0.5, random_state=0).X
@@ -154,7 +158,8 @@ def test_one_component_finds_the_top_singular_pair(name):
     assert result.hardened.error >= best * (1 - 1e-12)
     if BASELINES[name].orthogonal != "both":
         assert result.hardened.error == pytest.approx(best, rel=1e-9)
-        assert result.error == pytest.approx(best, rel=2e-3)
+        if name not in OTHER_OBJECTIVES:
+            assert result.error == pytest.approx(best, rel=2e-3)
 
 
 def test_bad_arguments_are_refused():

@@ -294,7 +294,7 @@ def test_a_list_has_no_shape_and_is_refused_before_the_fit():
 
 SIZES = [
     (csr_array(random_entries(50, 60_000, 1e-3, random_state=0)), 5),
-    (csr_array(random_entries(2000, 9000, 5e-3, random_state=0)), 30),
+    (csr_array(random_entries(1000, 5000, 5e-3, random_state=0)), 30),
     (np.random.default_rng(0).random((60, 20_000)), 8),
 ]
 
