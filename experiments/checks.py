@@ -195,21 +195,11 @@ def every_level(
     return runs.by_level(together, f"ONMF-apx's median {'; '.join(said)}.", (ONMF_APX, *others))
 
 
-def exactly_orthogonal(runs: Runs, methods: Sequence[str], measure: str) -> Verdict:
-    """The measure is exactly zero in every run of these methods."""
-    counts = runs.zeros(methods, measure)
-    said = "; ".join(
-        f"{label(method.Index)}: exactly 0 in {method.zero} of {method.have} runs"
-        for method in counts.itertuples()
-    )
-    return runs.verdict(bool((counts["zero"] == counts["have"]).all()), f"{said}.", methods)
-
-
-def never_orthogonal(
-    runs: Runs, methods: Sequence[str], measure: str, always: Sequence[str] = ()
+def exactly_orthogonal(
+    runs: Runs, always: Sequence[str], measure: str, never: Sequence[str] = ()
 ) -> Verdict:
-    """The measure is never exactly zero for these methods, and always for some others."""
-    counts = runs.zeros((*methods, *always), measure)
+    """The measure is exactly zero in every run of some methods, and in no run of others."""
+    counts = runs.zeros((*always, *never), measure)
     wanted = counts["have"].where(counts.index.isin(always), 0)
     said = ", ".join(
         f"{label(method.Index)} {method.zero} of {method.have}" for method in counts.itertuples()

@@ -92,7 +92,7 @@ _EXPERIMENT_1 = (
         "others-not-orthogonal", "Section 5, experiment 1",
         "Of the earlier methods only EM-ONMF returns perfectly orthogonal rows.",
         "Exactly 0 in every run of EM-ONMF and in no run of the other six.",
-        by(c.never_orthogonal, SOFT, ROWS_OF_W, always=(EM,)),
+        by(c.exactly_orthogonal, (EM,), ROWS_OF_W, never=SOFT),
     ),
     Claim(
         "similar-error", "Section 5, opening and experiment 1",
@@ -226,7 +226,7 @@ _DOUBLE_FACTOR = (
         "others-not-double", "Section 5, opening",
         "No earlier method for two orthogonal factors is perfectly orthogonal.",
         "No run of an earlier method is exactly 0 in both factors.",
-        by(c.never_orthogonal, DOUBLE, EITHER),
+        by(c.exactly_orthogonal, (), EITHER, never=DOUBLE),
     ),
     Claim(
         "recovery-double", "Appendix, two orthogonal factors",

@@ -9,10 +9,9 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import orthonmf
-from orthonmf.bounds import table
+from orthonmf import certifying
 from orthonmf.engine import executors
 from orthonmf.engine.executors import one_blas_thread
-from tests.quick_cases import mostly_slow
 
 
 def blas_counts():
@@ -50,7 +49,7 @@ def test_fits_in_other_threads_after_one_in_the_main_thread_give_the_same_bits(X
         assert other.error == alone.error
 
 
-@pytest.mark.parametrize("seed", mostly_slow(range(20), quick=6))
+@pytest.mark.parametrize("seed", range(8))
 def test_four_threads_that_enter_and_leave_in_any_order_share_one_limit(seed):
     """Every thread is told by an event when to enter and when to leave: no clock is involved."""
     order = random.Random(seed)
@@ -99,13 +98,13 @@ def test_a_limit_of_the_user_around_a_fit_is_given_back(X):
 @pytest.mark.parametrize("certificate", ["svd", "tight"])
 def test_a_certificate_is_computed_inside_the_limit(certificate, monkeypatch):
     seen = []
-    compute = table.find_bounds
+    compute = certifying.find_bounds
 
     def watched(*arguments, **keywords):
         seen.extend(blas_counts())
         return compute(*arguments, **keywords)
 
-    monkeypatch.setattr(table, "find_bounds", watched)
+    monkeypatch.setattr(certifying, "find_bounds", watched)
     X = np.random.default_rng(1).exponential(size=(40, 12))
     assert orthonmf.factorize(X, 3, random_state=0, certificate=certificate).certificate.ratio
     assert seen

@@ -55,7 +55,7 @@ def test_a_claim_agrees_where_its_rule_holds_everywhere(tmp_path):
     assert judged["recovery-better"].held == ((0.1, True), (0.5, True), (1.0, True))
     assert judged["others-not-orthogonal"].verdict == AGREE
     assert judged["faster-1"].verdict == AGREE
-    assert "exactly 0 in 12 of 12 runs" in judged["orthogonal-1"].evidence
+    assert "exactly orthogonal: ONMF-apx 12 of 12." in judged["orthogonal-1"].evidence
 
 
 def test_a_claim_is_nearly_right_or_differs_by_the_levels_at_which_it_fails(tmp_path):
