@@ -120,11 +120,11 @@ def test_rows_are_drawn_by_weight_times_distance_and_the_sum_of_that_is_told(exa
     squares = np.square(Y).sum(axis=1)
     captured = np.square((Y @ directions.T).max(axis=1))
     missed = squares - captured
-    everything, _, told = matrix.draw_rows(directions, 1e9 / missed.sum(), lines, (1,))
+    everything, _, told = matrix.draw_rows(directions, 1e9 / missed.sum(), lines, (1,), N)
     assert told == pytest.approx(missed.sum(), rel=1e-12)
     unweighted = matrix.take_rows(np.flatnonzero(missed > 1e-9 * missed.sum()))
     np.testing.assert_allclose(everything, unweighted, rtol=1e-14)
-    nothing, _, told = matrix.draw_rows(directions, 0.0, lines, (1,))
+    nothing, _, told = matrix.draw_rows(directions, 0.0, lines, (1,), N)
     assert nothing.shape == (0, M)
     assert told == pytest.approx(missed.sum(), rel=1e-12)
 
@@ -132,12 +132,12 @@ def test_rows_are_drawn_by_weight_times_distance_and_the_sum_of_that_is_told(exa
 def test_how_often_a_row_is_drawn_is_its_chance():
     X, weights = np.array([[3.0, 4.0], [5.0, 0.0], [0.0, 2.0]]), np.array([1.0, 1.0, 0.5])
     many = as_matrix(np.tile(X, (2000, 1)), sample_weight=np.tile(weights, 2000))
-    drawn, rates, _ = many.draw_rows(np.eye(2)[:1], 0.05, lines, (7,))
+    drawn, rates, _ = many.draw_rows(np.eye(2)[:1], 0.05, lines, (7,), 6000)
     counts = [(drawn == x).all(axis=1).sum() for x in X]
     # Missed are 16, 0 and 4 times a half.
     np.testing.assert_allclose(np.divide(counts, 2000), [0.8, 0.0, 0.1], atol=0.05)
     assert rates.max() < 0.05
-    np.testing.assert_array_equal(many.draw_rows(np.eye(2)[:1], 0.05, lines, (7,))[0], drawn)
-    fewer, _, _ = many.draw_rows(np.eye(2)[:1], 0.02, lines, (7,))
+    np.testing.assert_array_equal(many.draw_rows(np.eye(2)[:1], 0.05, lines, (7,), 6000)[0], drawn)
+    fewer, _, _ = many.draw_rows(np.eye(2)[:1], 0.02, lines, (7,), 6000)
     np.testing.assert_array_equal(fewer, drawn[rates < 0.02])
-    assert len(many.draw_rows(np.eye(2)[:1], 0.05, lines, (8,))[0]) != len(drawn)
+    assert len(many.draw_rows(np.eye(2)[:1], 0.05, lines, (8,), 6000)[0]) != len(drawn)

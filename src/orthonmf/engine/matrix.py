@@ -274,7 +274,7 @@ class Matrix:
         rate: float,
         distance: Callable[[Array, Array], Array],
         key: tuple[int, ...],
-        most: int | None = None,
+        most: int,
     ) -> tuple[Array, Array, float]:
         """Draw rows of Y by their distance to unit directions (c, m).
 
@@ -602,7 +602,7 @@ def draw_block(
     rate: float,
     distance: Callable[[Array, Array], Array],
     key: tuple[int, ...],
-    most: int | None,
+    most: int,
     numbers: range,
     row_weights: Any,
 ) -> tuple[Array, Array, float]:
@@ -615,7 +615,7 @@ def draw_block(
     chances = np.random.default_rng((*key, numbers.start)).random(len(missed))
     drawn = np.flatnonzero(chances < rate * missed)
     rates = chances[drawn] / missed[drawn]
-    if most is not None and len(drawn) > most:
+    if len(drawn) > most:
         first = np.sort(np.argpartition(rates, most)[:most])
         drawn, rates = drawn[first], rates[first]
     return to_dense(kernel.take(rows, drawn)) * column_factors, rates, float(missed.sum())

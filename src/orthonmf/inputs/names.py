@@ -15,7 +15,7 @@ Names = tuple[str, ...] | None
 
 
 def names_for(
-    X: Any, shape: tuple[int, int], sample_names: Any = None, feature_names: Any = None
+    X: Any, shape: tuple[int, int], sample_names: Any, feature_names: Any
 ) -> tuple[Names, Names]:
     """One text per row and per column of X, as given or as X has them; None where there are none.
 

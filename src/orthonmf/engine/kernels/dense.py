@@ -148,7 +148,7 @@ def find_offense(values: Array) -> int:
     return int(((values >= 0) & np.isfinite(values)).argmin())
 
 
-def row_dots(left: Array, right: Array, out: Array | None = None) -> Array:
+def row_dots(left: Array, right: Array, out: Array) -> Array:
     """(b,) inner products of the rows of two arrays."""
     if hasattr(np, "vecdot"):  # NumPy 2 has a faster loop for it
         return np.vecdot(left, right, out=out)
