@@ -7,7 +7,7 @@ import numpy as np
 from orthonmf.typing import Array
 
 
-def divide(values: Array, by: Array) -> Array:
+def divide(values: Array | float, by: Array) -> Array:
     """``values / by`` in float64, zero where ``by`` is zero; ``by`` is never negative."""
     if (by > 0).all():
         return np.divide(values, by, dtype=np.float64)

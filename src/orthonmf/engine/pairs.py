@@ -42,7 +42,7 @@ def close_pairs(rows: Array | csr_array, norms: Array, threshold: float) -> Iter
     Rows (n, m) are non-negative, float64, dense or CSR; of a sparse matrix only the pairs that
     share a column are ever formed. A row of norm (n,) 0 is in no pair.
     """
-    inverse = divide(np.ones(len(norms)), norms)
+    inverse = divide(1.0, norms)
     for pairs in _products_of_pairs(rows):
         # Multiplying by two inverses is one rounding more than dividing; the slack covers it.
         cosines = pairs.values * inverse[pairs.first] * inverse[pairs.second]
@@ -153,14 +153,13 @@ def capture_rows(rows: Array | csr_array, directions: Array | csr_array) -> tupl
     direction meets the row.
     """
     directions = csr_array(directions)
-    squares = np.asarray(directions.multiply(directions).sum(axis=1), dtype=np.float64)
-    inverse = divide(np.ones_like(squares), np.sqrt(squares))
+    inverse = divide(1.0, row_norms(directions))
     labels = np.full(rows.shape[0], -1, dtype=np.int64)
     captured = np.zeros(rows.shape[0])
-    if len(squares) == 0:
+    if len(inverse) == 0:
         return labels, captured
     if isinstance(rows, np.ndarray):
-        for some in slices(len(rows), PRODUCTS_PER_BLOCK // len(squares)):
+        for some in slices(len(rows), PRODUCTS_PER_BLOCK // len(inverse)):
             products = (rows[some] @ directions.T) * inverse
             labels[some] = best = products.argmax(axis=1)
             captured[some] = products[np.arange(len(best)), best]

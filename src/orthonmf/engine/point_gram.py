@@ -30,7 +30,7 @@ class Products:
         self.energies = energies.astype(np.float64)  # (s,) squared lengths of the points
         lengths = np.sqrt(energies)
         # (s,) what brings a point to length one; 0 for points of length 0
-        self.inverse_lengths = divide(np.ones_like(lengths), lengths)
+        self.inverse_lengths = divide(1.0, lengths)
 
     def times(self, combinations: Array) -> Array:
         """``G @ combinations``, (s, c)."""

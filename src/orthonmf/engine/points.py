@@ -384,8 +384,7 @@ class Samples(Points):
         return self.components(directions)
 
     def coordinates(self) -> Any:
-        lengths = on_host(self.lengths)
-        return self.matrix.whole(row_scales=divide(np.ones(len(lengths)), lengths))
+        return self.matrix.whole(row_scales=divide(1.0, on_host(self.lengths)))
 
 
 class TransposedColumns(Samples):
@@ -426,8 +425,7 @@ class StreamedColumns(Points):
     def at(self, indices: Array) -> Array:
         """The combinations that pick the normalized columns at these positions."""
         centers = np.zeros((len(indices), self.matrix.shape[1]))
-        lengths = self.lengths[indices]
-        centers[np.arange(len(indices)), indices] = divide(np.ones(len(indices)), lengths)
+        centers[np.arange(len(indices)), indices] = divide(1.0, self.lengths[indices])
         return centers
 
     def cosines_with(self, centers: Array) -> tuple[Array, Array]:
@@ -494,8 +492,7 @@ class StreamedColumns(Points):
         return self.matrix.to_components(self.update(labels, directions).sums)
 
     def coordinates(self) -> Any:
-        scales = divide(np.ones(len(self.lengths)), self.lengths)
-        return self.matrix.whole(column_scales=scales, transposed=True)
+        return self.matrix.whole(column_scales=divide(1.0, self.lengths), transposed=True)
 
 
 def columns_of(matrix: Matrix) -> Points:
