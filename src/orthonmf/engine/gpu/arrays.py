@@ -110,12 +110,10 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """As of an array."""
         return tuple(self.tensor.shape)
 
     @property
     def ndim(self) -> int:
-        """As of an array."""
         return int(self.tensor.ndim)
 
     @property
@@ -127,7 +125,6 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         return int(self.tensor.shape[0])
 
     def fetch(self) -> Array:
-        """A copy on the host."""
         return fetch(self.tensor)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -159,7 +156,6 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         return DeviceArray(self.tensor.to(wanted, copy=copy))
 
     def copy(self) -> DeviceArray:
-        """A copy on the device."""
         return DeviceArray(self.tensor.clone())
 
     def sum(self, axis: int | None = None, dtype: Any = None) -> Any:
@@ -168,7 +164,6 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         return _reduced(self.tensor.sum(dim=axis, dtype=wanted), axis)
 
     def mean(self) -> Any:
-        """Of all entries, on the host."""
         return self.sum() / self.tensor.numel()
 
     def max(self, axis: int | None = None, initial: float | None = None) -> Any:
@@ -188,18 +183,13 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         return DeviceArray(self.tensor.argmax(dim=axis))
 
     def any(self) -> bool:
-        """Whether any entry is true."""
         return bool(self.tensor.any())
 
     def all(self) -> bool:
-        """Whether all entries are true."""
         return bool(self.tensor.all())
 
     def find_places(self, steps: Array, parts: int) -> Array:
-        """Where the cumulated entries pass some steps.
-
-        Totals of slabs are cumulated on the host, in order, then the slabs that hold a place.
-        """
+        """Totals of slabs are cumulated on the host, in order, then the slabs that hold a place."""
         missing = -len(self) % SLAB
         slabs = torch.nn.functional.pad(self.tensor, (0, missing)).view(-1, SLAB)
         totals = fetch(slabs.sum(dim=1, dtype=torch.float64))
@@ -216,7 +206,6 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         return numbers * SLAB + np.minimum(inside, last[order])
 
     def find_largest(self, least: Any, count: int) -> Array:
-        """Positions of the largest entries above the least."""
         above = as_tensor(least, self.tensor.device)
         values = torch.where(self.tensor > above, self.tensor, -torch.inf)
         values, order = torch.sort(values, descending=True, stable=True)
@@ -224,12 +213,11 @@ class DeviceArray(NDArrayOperatorsMixin, OnDevice):
         return order[np.isfinite(values)]
 
     def take_from(self, table: Array) -> DeviceArray:
-        """Entries of a table (k,) by these labels."""
         numbers, entries = self.tensor.long(), as_tensor(table, self.tensor.device)
         return DeviceArray(entries[torch.where(numbers < 0, numbers + len(entries), numbers)])
 
     def find_starts(self) -> Array:
-        """Where the entries of every row begin. Integers add exactly."""
+        # Integers add exactly.
         dtype = torch.int32 if len(self) < 2**31 else torch.int64
         starts = torch.zeros(len(self) + 1, dtype=dtype, device=self.tensor.device)
         torch.cumsum(self.tensor >= 0, dim=0, dtype=dtype, out=starts[1:])
