@@ -150,23 +150,22 @@ def _cross_table(story: Story) -> dict[str, Any] | None:
     """Rows of every known group in every component, the largest groups first."""
     if story.groups is None:
         return None
-    from sklearn.metrics import adjusted_rand_score  # takes a second to import
+    from pandas import crosstab  # with what follows it takes a second to import
+    from sklearn.metrics import adjusted_rand_score
 
     labels, k = story.findings.row_labels, story.result.n_components_found
-    texts = np.asarray(story.groups, dtype=object).astype(str)
-    names, numbers = np.unique(texts, return_inverse=True)
-    counts = np.zeros((len(names), k + 1), dtype=np.int64)
-    np.add.at(counts, (numbers, labels), 1)  # label -1 is the last column
-    order = np.argsort(-counts.sum(axis=1), kind="stable")
-    rows = [(shorten(str(names[group])), counts[group]) for group in order[:MOST_GROUPS]]
-    if len(order) > MOST_GROUPS:
-        rest = counts[order[MOST_GROUPS:]]
-        rows.append((f"{len(rest)} smaller groups", rest.sum(axis=0)))
-    shown = [*range(min(k, MOST_COMPONENTS)), *([k] if counts[:, k].any() else [])]
+    groups = np.asarray(story.groups, dtype=object).astype(str)
+    counts = crosstab(groups, labels).reindex(columns=[*range(k), -1], fill_value=0)
+    counts = counts.iloc[np.argsort(-counts.sum(axis=1), kind="stable")]
+    rows = [(shorten(name), row) for name, row in counts[:MOST_GROUPS].iterrows()]
+    if len(counts) > MOST_GROUPS:
+        rest = counts[MOST_GROUPS:]
+        rows.append((f"{len(rest)} smaller groups", rest.sum()))
+    shown = [*range(min(k, MOST_COMPONENTS)), *([-1] if counts[-1].any() else [])]
     return {
-        "n_groups": len(names),
-        "agreement": adjusted_rand_score(numbers, labels),
-        "head": ["none" if component == k else str(component) for component in shown],
+        "n_groups": len(counts),
+        "agreement": adjusted_rand_score(groups, labels),
+        "head": ["none" if component < 0 else str(component) for component in shown],
         "rows": [(name, [(int(n), n / row.sum()) for n in row[shown]]) for name, row in rows],
     }
 
