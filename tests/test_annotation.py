@@ -101,14 +101,14 @@ def test_groups_of_genes_are_written_as_groups_and_components_as_components(adat
 
 @pytest.mark.slow
 def test_the_command_writes_the_same(adata, tmp_path):
-    from tests.cli.running import orthonmf as command
+    from tests.cli.running import run_fresh
 
     adata.raw = anndata.AnnData(np.hstack([adata.X, adata.X]))
     adata.obs["group"] = "a"
     adata.write_h5ad(tmp_path / "x.h5ad")
     before = (tmp_path / "x.h5ad").read_bytes()
     result = orthonmf.annotate(adata, 3, random_state=0)
-    done = command("fit", "x.h5ad", "-k", 3, "--seed", 0, cwd=tmp_path)
+    done = run_fresh("fit", "x.h5ad", "-k", 3, "--seed", 0, cwd=tmp_path)
     assert done.code == 0, done.err
     assert (tmp_path / "x.h5ad").read_bytes() == before
     held = anndata.read_h5ad(tmp_path / "x.orthonmf" / "x.orthonmf.h5ad")
@@ -117,7 +117,7 @@ def test_the_command_writes_the_same(adata, tmp_path):
     assert held.var["orthonmf"].equals(adata.var["orthonmf"])
     assert np.allclose(held.obsm["X_orthonmf"], adata.obsm["X_orthonmf"])
     assert held.uns["orthonmf"]["certificate"] == str(result.certificate)
-    done = command("fit", "x.h5ad", "-k", 3, "--key", "raw/X", "-o", "raw", cwd=tmp_path)
+    done = run_fresh("fit", "x.h5ad", "-k", 3, "--key", "raw/X", "-o", "raw", cwd=tmp_path)
     assert done.code == 0, done.err
     held = anndata.read_h5ad(tmp_path / "raw" / "x.orthonmf.h5ad")
     assert "orthonmf" in held.obs

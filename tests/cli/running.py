@@ -21,7 +21,7 @@ class Ran:
     peak: int = 0  # kB
 
 
-def orthonmf(*arguments, cwd, stdin=b"", before="", **environment):
+def run_fresh(*arguments, cwd, stdin=b"", before="", **environment):
     """Run the command in a fresh process, after some lines of Python."""
     done = subprocess.run(
         [sys.executable, "-c", f"{before}\n{MAIN}", *map(str, arguments)],

@@ -10,15 +10,14 @@ from scipy.sparse import csr_array, save_npz
 import orthonmf
 from orthonmf.kmeans.subroutines import SUBROUTINES
 from orthonmf.onmf.algorithms import INITS, NAMES, SETTINGS
-from tests.cli.running import check_refused, rows_of
-from tests.cli.running import orthonmf as fresh
+from tests.cli.running import check_refused, rows_of, run_fresh
 
 FILES = {"model.npz", "assignments.csv", "features.csv", "components.csv", "summary.json"}
 
 
 @pytest.mark.slow
 def test_fit_writes_a_folder_with_names_and_the_same_numbers_as_python(table, tmp_path, blocks):
-    done = fresh("fit", table, "-k", "3", "--seed", "0", "-o", "out", cwd=tmp_path)
+    done = run_fresh("fit", table, "-k", "3", "--seed", "0", "-o", "out", cwd=tmp_path)
     assert done.code == 0, done.err
     assert done.err == ""
     folder = tmp_path / "out"
@@ -269,7 +268,7 @@ def test_standard_input_is_recognized_by_its_content(table, tmp_path, run, block
     )
     assert "--data" in run("report", "out").err
     save_npz(tmp_path / "s.npz", csr_array(blocks))
-    piped = fresh("fit", "-", "-o", "n", cwd=tmp_path, stdin=(tmp_path / "s.npz").read_bytes())
+    piped = run_fresh("fit", "-", "-o", "n", cwd=tmp_path, stdin=(tmp_path / "s.npz").read_bytes())
     assert piped.code == 0, piped.err
 
 

@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-from tests.cli.running import check_refused, orthonmf
+from tests.cli.running import check_refused, run_fresh
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="devices and pipes of POSIX")
 
@@ -22,7 +22,7 @@ def test_an_endless_device_is_refused(format, run):
 
 @pytest.mark.slow
 def test_a_pipe_ends_at_the_limit(tmp_path):
-    done = orthonmf("fit", "-", "--max-bytes", "1M", cwd=tmp_path, stdin=b"1,2,3\n" * 500_000)
+    done = run_fresh("fit", "-", "--max-bytes", "1M", cwd=tmp_path, stdin=b"1,2,3\n" * 500_000)
     check_refused(done, "<stdin>: more than the 1,000,000 bytes allowed")
 
 
@@ -185,6 +185,6 @@ sys.meta_path.insert(0, Finder())
 @pytest.mark.slow
 @pytest.mark.parametrize("module", ["numpy", "scipy.sparse", "typer", "orthonmf.cli.fit", "rich"])
 def test_an_interrupt_while_modules_are_imported_is_one_line(module, tmp_path):
-    done = orthonmf("fit", "x.csv", cwd=tmp_path, before=INTERRUPT.format(module=module))
+    done = run_fresh("fit", "x.csv", cwd=tmp_path, before=INTERRUPT.format(module=module))
     assert (done.code, done.out) == (130, "")
     assert done.err == "orthonmf: note: interrupted; nothing was half written\n"

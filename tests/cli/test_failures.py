@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from tests.cli.running import COMMAND, ENVIRONMENT, check_refused, orthonmf
+from tests.cli.running import COMMAND, ENVIRONMENT, check_refused, run_fresh
 
 
 def test_control_characters_in_names_do_not_reach_the_terminal(tmp_path, run):
@@ -67,7 +67,7 @@ def test_files_that_cannot_be_read_or_written_give_code_1(table, tmp_path, run):
 @pytest.mark.slow
 def test_a_missing_extra_is_named(tmp_path):
     (tmp_path / "x.h5").write_bytes(b"anything")
-    done = orthonmf("fit", "x.h5", cwd=tmp_path, before="import sys; sys.modules['h5py'] = None")
+    done = run_fresh("fit", "x.h5", cwd=tmp_path, before="import sys; sys.modules['h5py'] = None")
     assert done.code == 1
     assert done.err == (
         "orthonmf: error: x.h5: this needs h5py, which is not installed: "
@@ -125,6 +125,6 @@ def test_an_interrupt_ends_cleanly(number, code, tmp_path):
 @pytest.mark.slow
 def test_a_terminal_that_knows_no_umlauts_is_no_error(tmp_path):
     (tmp_path / "x.csv").write_text("ä,ö\n1,0\n0,2\n", encoding="utf-8")
-    done = orthonmf("fit", "x.csv", "-k", 2, cwd=tmp_path, PYTHONIOENCODING="ascii")
+    done = run_fresh("fit", "x.csv", "-k", 2, cwd=tmp_path, PYTHONIOENCODING="ascii")
     assert done.code == 0, done.err
     assert "\\xe4" in done.out

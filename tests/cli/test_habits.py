@@ -8,16 +8,12 @@ import pytest
 
 import orthonmf
 from orthonmf.cli.commands import COMMANDS
-from tests.cli.running import COMMAND, ENVIRONMENT
+from tests.cli.running import run_fresh
 
 
 def complete(words):
-    variables = {
-        "_ORTHONMF_COMPLETE": "complete_bash", "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split()) - 1),
-    }  # fmt: skip
-    done = subprocess.run(COMMAND, env={**ENVIRONMENT, **variables}, capture_output=True, text=True)
-    return done.stdout.split()
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    return run_fresh(cwd=".", _ORTHONMF_COMPLETE="complete_bash", **asked).out.split()
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from tests.cli.running import check_refused, orthonmf
+from tests.cli.running import check_refused, run_fresh
 
 
 @pytest.mark.slow
@@ -17,7 +17,7 @@ def test_a_full_disk_leaves_the_old_folder_whole(table, tmp_path, run):
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
     )
-    done = orthonmf("fit", table, "-k", 2, "-o", "out", "--report", cwd=tmp_path, before=full)
+    done = run_fresh("fit", table, "-k", 2, "-o", "out", "--report", cwd=tmp_path, before=full)
     check_refused(done, "error: out: ", code=1)
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
 
