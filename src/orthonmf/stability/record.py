@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from orthonmf.engine.loadings import one_per_row
 from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array
+from orthonmf.vectors import divide
 
 if TYPE_CHECKING:
     from orthonmf.factorization import Factorization
@@ -28,7 +31,7 @@ WORTH_TELLING = 0.1
 MOST_LINES = 8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Membership:
     """What refits say about the points of one side: rows over samples, columns over features.
 
@@ -56,7 +59,7 @@ class Membership:
     energy_certainty: Array
     agreement: float
 
-    @property
+    @cached_property
     def certainty(self) -> Array:
         """(N,) the share of refits in which a point is in its group; 0 for label -1."""
         own = self.counts[np.arange(len(self.labels)), np.maximum(self.labels, 0)]
@@ -88,15 +91,12 @@ class Membership:
         """The share of all points with a group that are kept."""
         return float(np.mean(self.kept(threshold)[self.labels >= 0] >= 0))
 
-    @property
+    @cached_property
     def exchange(self) -> Array:
         """(k, k) the mean share of refits in which points of group g are in group h."""
-        k = len(self.jaccard)
-        inside = self.labels >= 0
-        sizes = np.bincount(self.labels[inside], minlength=k)
-        summed = np.zeros((k, k))
-        np.add.at(summed, self.labels[inside], self.counts[inside] / self.n_refits)
-        return np.asarray(summed / np.maximum(sizes, 1)[:, None])
+        members = one_per_row(self.labels, np.ones(len(self.labels)), len(self.jaccard))
+        sizes = np.asarray(members.sum(axis=0)).ravel()
+        return divide(members.T @ self.counts, self.n_refits * sizes[:, None])
 
     @property
     def groups(self) -> Any:
