@@ -79,20 +79,20 @@ def test_networkx_sides_come_from_the_attribute():
     graph.add_nodes_from(["x", "y"], bipartite=1)
     graph.add_nodes_from([1, 2, 3], bipartite=0)
     graph.add_edges_from([("x", 2), (1, "y"), (2, "y")])
-    found = as_graph(graph)
-    assert found.row_names.tolist() == [1, 2, 3]
-    assert found.column_names.tolist() == ["x", "y"]
-    assert found.edges.toarray().tolist() == [[0, 1], [1, 1], [0, 0]]
+    result = as_graph(graph)
+    assert result.row_names.tolist() == [1, 2, 3]
+    assert result.column_names.tolist() == ["x", "y"]
+    assert result.edges.toarray().tolist() == [[0, 1], [1, 1], [0, 0]]
 
 
 def test_networkx_components_are_colored_one_by_one():
     networkx = pytest.importorskip("networkx")
     graph = networkx.Graph([("a", "x"), ("a", "y"), ("b", "z")])
     graph.add_node("alone")
-    found = as_graph(graph)
-    assert found.row_names.tolist() == ["a", "b", "alone"]
-    assert found.column_names.tolist() == ["x", "y", "z"]
-    assert found.edges.toarray().tolist() == [[1, 1, 0], [0, 0, 1], [0, 0, 0]]
+    result = as_graph(graph)
+    assert result.row_names.tolist() == ["a", "b", "alone"]
+    assert result.column_names.tolist() == ["x", "y", "z"]
+    assert result.edges.toarray().tolist() == [[1, 1, 0], [0, 0, 1], [0, 0, 0]]
 
 
 def test_networkx_graphs_that_are_not_bipartite_are_refused():

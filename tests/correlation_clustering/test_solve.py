@@ -71,16 +71,16 @@ def test_the_same_seed_gives_the_same_answer_and_the_transpose_the_same_cost():
 def test_what_is_counted_is_what_the_labels_say_and_the_bound_is_below_the_optimum(algorithm, seed):
     M = random_graph(seed, 6, 6)  # on some of these the paper is not at the optimum
     M[1], M[:, 3] = M[1] * (seed > 1), M[:, 3] * (seed > 1)
-    found = cluster(M, algorithm)
+    result = cluster(M, algorithm)
     optimum = fewest_disagreements(M)
-    assert found.disagreements == disagreements(M, found.row_labels, found.column_labels)
-    assert found.certificate.lower_bound <= optimum <= found.disagreements
-    assert found.disagreements <= CORRELATION_CLUSTERING_RATIO * optimum
-    assert found.certificate.optimal == (found.certificate.lower_bound == found.disagreements)
-    if not found.certificate.optimal:
-        least = found.disagreements / found.certificate.lower_bound
-        assert least <= found.certificate.ratio <= least * (1 + 1e-9)
-    assert found.certificate.quantity == "number of disagreements"
-    assert found.certificate.a_priori_kind == ("always" if algorithm == "paper" else "expected")
-    both = {*found.row_labels} & {*found.column_labels}
-    assert both == {*range(found.n_clusters)}
+    assert result.disagreements == disagreements(M, result.row_labels, result.column_labels)
+    assert result.certificate.lower_bound <= optimum <= result.disagreements
+    assert result.disagreements <= CORRELATION_CLUSTERING_RATIO * optimum
+    assert result.certificate.optimal == (result.certificate.lower_bound == result.disagreements)
+    if not result.certificate.optimal:
+        least = result.disagreements / result.certificate.lower_bound
+        assert least <= result.certificate.ratio <= least * (1 + 1e-9)
+    assert result.certificate.quantity == "number of disagreements"
+    assert result.certificate.a_priori_kind == ("always" if algorithm == "paper" else "expected")
+    both = {*result.row_labels} & {*result.column_labels}
+    assert both == {*range(result.n_clusters)}

@@ -87,10 +87,10 @@ def fit(algorithm, orthogonal, data, loss, many=False, **options):
         return orthonmf.factorize(X, k, **options)
 
 
-def outcome(found):
-    proven = found.certificate
-    told = (found.steps_run, found.n_sweeps, found.history, proven.method, proven.lower_bound)
-    return (*told, found.components.tobytes())
+def outcome(result):
+    proven = result.certificate
+    told = (result.steps_run, result.n_sweeps, result.history, proven.method, proven.lower_bound)
+    return (*told, result.components.tobytes())
 
 
 @cache
@@ -112,7 +112,7 @@ def test_every_option_makes_a_difference_or_is_refused(
 ):
     monkeypatch.chdir(tmp_path)
     many = option in ("init", "kmeans", "tol", "max_iter")
-    found, refusal = attempted(problem, {option: value, "many": many})
+    result, refusal = attempted(problem, {option: value, "many": many})
     if problem not in ALGORITHMS:
         assert "no algorithm for" in refusal or f"{option}=" in refusal or f"{option} " in refusal
     elif refusal:
@@ -121,7 +121,7 @@ def test_every_option_makes_a_difference_or_is_refused(
     elif option == "checkpoint":
         assert (tmp_path / value).exists()
     else:
-        same = outcome(found) == outcome_of_defaults(problem, many)
+        same = outcome(result) == outcome_of_defaults(problem, many)
         told = f"certificate {value}" if option == "certificate" else option
         assert same == ((*problem, told) in VACUOUS)
 
@@ -183,12 +183,12 @@ def test_several_options_at_once_are_used_or_one_of_them_is_named(
     algorithm, orthogonal, data, loss, chosen
 ):
     problem = (algorithm, orthogonal, data, loss)
-    found, refusal = attempted(problem, {"certificate": None, **chosen})
+    result, refusal = attempted(problem, {"certificate": None, **chosen})
     if refusal:
         named = refusal.split(" would be ignored")[0].split("=")[0]
         assert refusal.startswith("there is no algorithm for") or named in chosen
     else:
-        assert found.orthogonal == orthogonal
+        assert result.orthogonal == orthogonal
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ DOORS = {
 
 
 @pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("seeded", RANDOM, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("seeded", RANDOM, ids=lambda source: source.__name__)
 def test_every_door_takes_every_source_of_random_numbers(door, seeded):
     first, second = DOORS[door](seeded(3)), DOORS[door](seeded(3))
     np.testing.assert_array_equal(first, second)
@@ -253,21 +253,21 @@ def test_more_components_than_can_be_used_are_asked_for_and_told(problem):
     told = {"algorithm": problem.algorithm, "beta_loss": problem.beta_loss}
     fit = {"orthogonal": problem.orthogonal, **told, **options}
     with pytest.warns(orthonmf.FewerComponentsWarning, match=f"of the {HUGE} components"):
-        found = orthonmf.factorize(data, HUGE, random_state=0, **fit)
+        result = orthonmf.factorize(data, HUGE, random_state=0, **fit)
     most = {"samples": 20, "features": 12, "both": 12}[problem.orthogonal]
-    assert found.n_components == HUGE
-    assert found.n_components_found <= most
+    assert result.n_components == HUGE
+    assert result.n_components_found <= most
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
         fewer = orthonmf.factorize(data, most, random_state=0, **fit)
-    np.testing.assert_array_equal(found.components, fewer.components)
+    np.testing.assert_array_equal(result.components, fewer.components)
 
 
 def test_components_to_start_from_may_be_more_than_the_samples():
     given = np.random.default_rng(0).random((6, 12))
     with pytest.warns(orthonmf.FewerComponentsWarning):
-        found = orthonmf.factorize(FEW[:4], 8, init=given, random_state=0)
-    assert found.n_components_found <= 4
+        result = orthonmf.factorize(FEW[:4], 8, init=given, random_state=0)
+    assert result.n_components_found <= 4
 
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
@@ -313,12 +313,12 @@ def test_the_estimate_is_near_what_a_fit_takes(case, orthogonal, algorithm):
         warnings.simplefilter("ignore", orthonmf.FewerComponentsWarning)
         tracemalloc.start()
         try:
-            found = orthonmf.factorize(data, k, certificate=None, n_jobs=1, **options)
+            result = orthonmf.factorize(data, k, certificate=None, n_jobs=1, **options)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
     print(f"estimated {in_words(estimate)}, taken {in_words(peak)}")
-    assert estimate >= found.components.nbytes + found.labels.nbytes + found.scales.nbytes
+    assert estimate >= result.components.nbytes + result.labels.nbytes + result.scales.nbytes
     assert peak / 2 <= estimate <= 3 * peak
 
 

@@ -31,10 +31,10 @@ def at_degrees(*angles):
     ],
 )
 def test_centers_keep_cancel_or_join_by_their_angle(angles, weights, groups):
-    found = separate_centers(at_degrees(*angles), np.array(weights, dtype=float))
-    assert found.groups.tolist() == groups
-    assert found.directions.shape == (max(groups) + 1, 2)
-    assert np.all(np.count_nonzero(found.directions, axis=0) <= 1)
+    separate = separate_centers(at_degrees(*angles), np.array(weights, dtype=float))
+    assert separate.groups.tolist() == groups
+    assert separate.directions.shape == (max(groups) + 1, 2)
+    assert np.all(np.count_nonzero(separate.directions, axis=0) <= 1)
 
 
 def test_rows_whose_center_lost_its_weight_are_all_error_until_the_last_assignment():
@@ -44,9 +44,9 @@ def test_rows_whose_center_lost_its_weight_are_all_error_until_the_last_assignme
     def kmeans(points, weights, k, rng):
         return np.array([0, 1, 2])
 
-    found = factorize_double(as_matrix(X), some_options(3, orthogonal="both", kmeans=kmeans))
-    assert found.history == pytest.approx((1 / 33,))
-    assert found.directions.shape == (2, 2)
-    assert found.promise.ratio is None
+    solution = factorize_double(as_matrix(X), some_options(3, orthogonal="both", kmeans=kmeans))
+    assert solution.history == pytest.approx((1 / 33,))
+    assert solution.directions.shape == (2, 2)
+    assert solution.promise.ratio is None
     published = orthonmf.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=0)
     assert published.relative_squared_error < 1 / 33

@@ -45,9 +45,9 @@ def test_a_tall_matrix_is_solved_as_the_wide_one_that_it_is_transposed(store):
         wide, tall = solve_heaviest(as_matrix(store(X))), solve_heaviest(as_matrix(store(X.T)))
         assert wide.packed == pytest.approx(tall.packed, rel=1e-12)
         assert wide.packed <= best_double_factor_error(X, 3) + 1e-12
-        for Y, found in ((X, wide), (X.T, tall)):
-            assert found.directions.shape[1] == Y.shape[1]
-            assert np.all(np.count_nonzero(found.directions, axis=0) <= 1)
+        for Y, solution in ((X, wide), (X.T, tall)):
+            assert solution.directions.shape[1] == Y.shape[1]
+            assert np.all(np.count_nonzero(solution.directions, axis=0) <= 1)
         # The scales found for the rows of one are the directions of the other: a step further.
         least = captured_share(X, wide.directions)
         assert captured_share(X.T, tall.directions) >= least * (1 - 1e-12)

@@ -36,10 +36,10 @@ def test_the_history_never_rises_and_ends_with_the_error(orthogonal, algorithm):
         if seed % 4 == 2:
             options["feature_weight"] = np.linspace(0, 2, X.shape[1])
         store = csr_array if seed % 2 else np.asarray
-        found = orthonmf.factorize(
+        result = orthonmf.factorize(
             store(X), k, orthogonal=orthogonal, algorithm=algorithm, certificate=None,
             random_state=seed, **options,
         )  # fmt: skip
-        assert found.history[-1] == found.relative_squared_error
-        assert all(after <= before for before, after in pairwise(found.history)), seed
-        assert found.n_sweeps >= len(found.history)
+        assert result.history[-1] == result.relative_squared_error
+        assert all(after <= before for before, after in pairwise(result.history)), seed
+        assert result.n_sweeps >= len(result.history)

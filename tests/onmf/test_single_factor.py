@@ -30,15 +30,15 @@ def test_the_published_error_of_one_factor_is_that_of_the_labels_of_k_means(orth
         def kmeans(points, weights, k, rng, seed=seed):
             return np.random.default_rng(seed + 1).integers(k, size=len(weights))
 
-        found = orthonmf.factorize(X, 3, orthogonal=orthogonal, algorithm="paper", kmeans=kmeans)
+        result = orthonmf.factorize(X, 3, orthogonal=orthogonal, algorithm="paper", kmeans=kmeans)
         side = X if orthogonal == "samples" else X.T
         labels = np.random.default_rng(seed + 1).integers(3, size=len(side))
-        assert found.history[-2] == pytest.approx(by_hand(side, labels), rel=1e-12)
-        lowered += found.relative_squared_error < found.history[-2] * (1 - 1e-9)
+        assert result.history[-2] == pytest.approx(by_hand(side, labels), rel=1e-12)
+        lowered += result.relative_squared_error < result.history[-2] * (1 - 1e-9)
     assert lowered == 40
 
 
 def test_theorem_9_ends_with_the_assignment_itself():
     X = np.random.default_rng(0).exponential(size=(4, 6))
-    found = orthonmf.factorize(X, 4, orthogonal="both", algorithm="paper", random_state=0)
-    assert len(found.history) == 1
+    result = orthonmf.factorize(X, 4, orthogonal="both", algorithm="paper", random_state=0)
+    assert len(result.history) == 1

@@ -29,9 +29,9 @@ def error(X, asked, **options):
 def test_one_call_is_within_one_percent_of_many_starts(number):
     table = make_table(number)
     asked = table.sizes if number % 2 else min(table.sizes)
-    found = error(table.counts, asked)
+    once = error(table.counts, asked)
     many = error(table.counts, asked, n_init=4, random_state=9)
-    assert found <= 1.01 * min(many, found) + 1e-12
+    assert once <= 1.01 * min(many, once) + 1e-12
 
 
 @pytest.mark.parametrize("seed", mostly_slow(range(8), quick=1))

@@ -29,10 +29,10 @@ def fit(X, sizes=(4, 5), **options):
     )
 
 
-def same_partition(one, other):
-    pairs = {*zip(one.tolist(), other.tolist(), strict=True)}
-    return len(pairs) == len(np.unique(one)) == len(np.unique(other)) and (
-        np.array_equal(one < 0, other < 0)
+def same_partition(labels, others):
+    pairs = {*zip(labels.tolist(), others.tolist(), strict=True)}
+    return len(pairs) == len(np.unique(labels)) == len(np.unique(others)) and (
+        np.array_equal(labels < 0, others < 0)
     )
 
 
@@ -109,15 +109,15 @@ def test_transform_of_the_training_data_gives_the_published_bits():
 def test_the_same_bits_for_any_number_of_threads_and_wherever_the_data_lie(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.exponential(size=(20_000, 30))
-    one, four = (fit(X, (3, 4), n_jobs=n_jobs) for n_jobs in (1, 4))
+    alone, threaded = (fit(X, (3, 4), n_jobs=n_jobs) for n_jobs in (1, 4))
     for name in ("components", "labels", "scales", "feature_scales", "core"):
-        assert np.array_equal(getattr(one, name), getattr(four, name))
+        assert np.array_equal(getattr(alone, name), getattr(threaded, name))
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     first, second = (fit(mapped, (3, 4), n_jobs=n_jobs) for n_jobs in (1, 4))
     assert np.array_equal(first.components, second.components)
     # Nothing but noise: other starts end at other answers that are about as good.
-    assert first.relative_squared_error == pytest.approx(one.relative_squared_error, rel=0.01)
+    assert first.relative_squared_error == pytest.approx(alone.relative_squared_error, rel=0.01)
 
 
 def test_chunks_of_dask_give_an_answer_as_good():
@@ -213,8 +213,8 @@ def test_many_planted_groups_are_found(k):
     for seed in range(5):
         X, labels, feature_labels = planted(seed, 25 * k, 10 * k, (k, k), noise=0.05)
         known = orthonmf.certify(X, labels, feature_labels, n_components=(k, k), method="svd")
-        found = fit(X, (k, k), random_state=seed)
-        errors.append(found.relative_squared_error / known.relative_squared_error)
+        result = fit(X, (k, k), random_state=seed)
+        errors.append(result.relative_squared_error / known.relative_squared_error)
     assert np.median(errors) <= 1.001
     assert sorted(errors)[-2] <= 1.02
 

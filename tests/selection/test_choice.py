@@ -43,13 +43,13 @@ def test_before_a_pair_are_those_with_no_more_groups_on_either_side():
         trial((3, 2), 0.4, 0.95),
         trial((3, 3), 0.45, 0.7),
     ]
-    found = {candidate.n_components: candidate for candidate in sum_up(trials)}
-    assert found[2, 3].gain == pytest.approx(0.1 / 0.6)
+    by_size = {candidate.n_components: candidate for candidate in sum_up(trials)}
+    assert by_size[2, 3].gain == pytest.approx(0.1 / 0.6)
     # What (3, 2) found counts for (3, 3) as well, in the data and in the permuted ones.
-    assert found[3, 3].relative_error == 0.4
-    assert found[3, 3].gain == 0.0
-    assert found[3, 2].null_error == 0.9
-    assert found[3, 3].null_gain == pytest.approx(0.15 / 0.85)
+    assert by_size[3, 3].relative_error == 0.4
+    assert by_size[3, 3].gain == 0.0
+    assert by_size[3, 2].null_error == 0.9
+    assert by_size[3, 3].null_gain == pytest.approx(0.15 / 0.85)
 
 
 def summary(*rows):
@@ -81,9 +81,9 @@ def test_the_largest_stable_number_that_still_gains_is_suggested(rows, number):
 def test_a_spread_of_repetitions_wider_than_the_leeway_counts():
     stabilities = {1: (1.0, 0.6), 2: (0.7, 0.7)}  # 0.8 with a standard error of 0.2, and 0.7
     trials = [
-        trial(k, 0.5**k, 0.9**k, repetition=number, cosine=one, rand=one)
+        trial(k, 0.5**k, 0.9**k, repetition=number, cosine=agreed, rand=agreed)
         for k, several in stabilities.items()
-        for number, one in enumerate(several)
+        for number, agreed in enumerate(several)
     ]
     assert suggest(sum_up(trials))[0] == 2
 
@@ -91,13 +91,13 @@ def test_a_spread_of_repetitions_wider_than_the_leeway_counts():
 def test_a_selection_is_shown_with_its_suggestion_in_text_html_and_table():
     trials = tuple(trial(k, 0.5**k, 0.9**k, bound=0.1 if k == 1 else None) for k in range(1, 11))
     candidates = sum_up(trials)
-    found = Selection(2, "of <reasons>", candidates, trials)
-    lines = repr(found).splitlines()
+    selection = Selection(2, "of <reasons>", candidates, trials)
+    lines = repr(selection).splitlines()
     assert lines[0] == "Selection(suggestion=2: of <reasons>)"
     assert [line for line in lines if line.endswith("<- suggested")] == [lines[2]]
     assert lines[-1] == "  and 2 more"
-    assert "of &lt;reasons&gt;" in found._repr_html_()
-    table = found.table
+    assert "of &lt;reasons&gt;" in selection._repr_html_()
+    table = selection.table
     assert table.index.name == "n_components"
     assert table["suggested"].sum() == 1
     assert np.isnan(table.loc[2, "lower_bound"])

@@ -98,14 +98,14 @@ def test_the_planted_number_of_counts_is_suggested(orthogonal, size, candidates)
     X = planted(120, 50, size, 25, 3)
     data = csr_array(X if orthogonal == "samples" else X.T)
     options = {"n_repetitions": 1, "random_state": 0, "orthogonal": orthogonal, **LOSS}
-    found = select_n_components(data, candidates, **options)
-    assert found.suggestion == size
-    assert "held-out counts" in found.reason
-    errors = found.table["held_out_error"]
+    selection = select_n_components(data, candidates, **options)
+    assert selection.suggestion == size
+    assert "held-out counts" in selection.reason
+    errors = selection.table["held_out_error"]
     assert errors.idxmin() == size
     assert errors[size] < 1
     # In the fit itself the error falls on and on.
-    assert found.table["relative_error"].idxmin() == max(candidates)
+    assert selection.table["relative_error"].idxmin() == max(candidates)
 
 
 @pytest.mark.slow
@@ -113,11 +113,11 @@ def test_counts_without_groups_are_said_to_have_none_and_fractions_are_not_split
     X = np.random.default_rng(0).poisson(2.0, size=(60, 20)).astype(float)
     X[:, 3] = X[11] = 0
     options = {"n_repetitions": 1, "random_state": 0, "n_init": 1, **LOSS}
-    found = select_n_components(X, [2, 3], **options, results=tmp_path / "trials.jsonl")
-    assert "no parts" in found.reason
-    assert (found.table["held_out_error"] > 1).all()
+    selection = select_n_components(X, [2, 3], **options, results=tmp_path / "trials.jsonl")
+    assert "no parts" in selection.reason
+    assert (selection.table["held_out_error"] > 1).all()
     again = select_n_components(X, [2, 3], **options, results=tmp_path / "trials.jsonl")
-    assert again.trials == found.trials
+    assert again.trials == selection.trials
     fractions = select_n_components(X / 4, [2, 3], **options)
     assert "not all entries of X are whole numbers" in fractions.reason
     assert fractions.table["held_out_error"].isna().all()

@@ -66,9 +66,9 @@ def test_results_do_not_depend_on_the_number_of_workers(selection):
 def test_sparse_and_dense_data_give_the_same_numbers():
     data = np.where(X > 0.5, X, 0.0)
     dense, sparse = select(data, [3, 4]), select(csr_array(data), [3, 4])
-    for one, other in zip(dense.trials, sparse.trials, strict=True):
+    for trial, other in zip(dense.trials, sparse.trials, strict=True):
         # The permutations are other ones, so only what does not rest on them must agree.
-        assert one.relative_error == pytest.approx(other.relative_error, rel=1e-6)
+        assert trial.relative_error == pytest.approx(other.relative_error, rel=1e-6)
 
 
 def test_finished_trials_are_read_from_the_results_file(tmp_path):
@@ -113,9 +113,9 @@ def test_arguments_that_make_no_sense_are_refused(options, message):
 
 def test_more_components_than_the_data_hold_are_an_answer_not_a_warning():
     data = np.kron(np.eye(2), np.ones((6, 3)))
-    found = select(data, [2, 5], n_repetitions=1)
-    assert found.suggestion == 2
-    assert found.candidates[-1].n_components_found == 2
+    result = select(data, [2, 5], n_repetitions=1)
+    assert result.suggestion == 2
+    assert result.candidates[-1].n_components_found == 2
 
 
 def test_progress_is_shown_when_asked_for(capfd):
@@ -149,13 +149,13 @@ def test_the_planted_pair_is_suggested(of_pairs):
 
 @pytest.mark.slow
 def test_errors_of_pairs_fall_with_either_number_and_bounds_are_below(of_pairs):
-    found = {one.n_components: one for one in of_pairs.candidates}
-    assert len(found) == 9
-    for (k, groups), one in found.items():
-        for (fewer, fewer_groups), other in found.items():
+    by_size = {candidate.n_components: candidate for candidate in of_pairs.candidates}
+    assert len(by_size) == 9
+    for (k, groups), candidate in by_size.items():
+        for (fewer, fewer_groups), other in by_size.items():
             if fewer <= k and fewer_groups <= groups:
-                assert one.relative_error <= other.relative_error
-        assert one.lower_bound <= one.relative_error
+                assert candidate.relative_error <= other.relative_error
+        assert candidate.lower_bound <= candidate.relative_error
 
 
 @pytest.mark.slow

@@ -14,8 +14,8 @@ EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 def certainties_and_truth(resample, cases=tuple(CASES), seeds=(301,)):
     """Certainty and whether it is in place, of every row of all cases."""
-    found = [cached_refit(case, seed, resample) for case in cases for seed in seeds]
-    return tuple(np.concatenate(arrays) for arrays in zip(*found, strict=True))
+    refitted = [cached_refit(case, seed, resample) for case in cases for seed in seeds]
+    return tuple(np.concatenate(arrays) for arrays in zip(*refitted, strict=True))
 
 
 @pytest.mark.slow

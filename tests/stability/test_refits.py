@@ -26,10 +26,10 @@ def counts_of(stability):
     return [side.counts for side in sides if side is not None]
 
 
-def assert_same(one, other):
-    for first, second in zip(counts_of(one), counts_of(other), strict=True):
+def assert_same(stability, other):
+    for first, second in zip(counts_of(stability), counts_of(other), strict=True):
         np.testing.assert_array_equal(first, second)
-    assert one.agreement == other.agreement
+    assert stability.agreement == other.agreement
 
 
 @pytest.mark.parametrize(
@@ -47,11 +47,13 @@ def assert_same(one, other):
 def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads(orthogonal, k, loss, resample):
     X = planted(orthogonal)
     result = orthonmf.factorize(X, k, orthogonal=orthogonal, beta_loss=loss, random_state=0)
-    one, many = (result.refit(X, 4, resample, random_state=7, n_jobs=n_jobs) for n_jobs in (1, 3))
-    assert_same(one, many)
-    assert one.random_state == 7
+    alone, threaded = (
+        result.refit(X, 4, resample, random_state=7, n_jobs=n_jobs) for n_jobs in (1, 3)
+    )
+    assert_same(alone, threaded)
+    assert alone.random_state == 7
     longer = result.refit(X, 6, resample, random_state=7)  # the first refits are the same
-    assert all((a <= b).all() for a, b in zip(counts_of(one), counts_of(longer), strict=True))
+    assert all((a <= b).all() for a, b in zip(counts_of(alone), counts_of(longer), strict=True))
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)

@@ -42,14 +42,14 @@ def test_sparse_and_dense_centers_are_split_alike(seed):
     norms = np.random.default_rng(seed).uniform(0.5, 2, size=len(weights))
     expected = split_coordinates(centers / norms[:, None], weights, groups).toarray()
     for store in (np.asarray, csr_array):
-        found = split_coordinates(store(centers), weights, groups, norms)
-        np.testing.assert_allclose(found.toarray(), expected, rtol=1e-14)
+        split = split_coordinates(store(centers), weights, groups, norms)
+        np.testing.assert_allclose(split.toarray(), expected, rtol=1e-14)
 
 
 def test_the_lowest_group_wins_a_tie_and_zero_coordinates_belong_to_none():
     centers = np.array([[1.0, 0.0, 2.0], [1.0, 0.0, 1.0]])
     expected = [[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]]
     arguments = np.ones(2), np.array([0, 1])
-    found = split_coordinates(centers, *arguments)
-    assert found.toarray().tolist() == expected
-    assert found.nnz == 2
+    split = split_coordinates(centers, *arguments)
+    assert split.toarray().tolist() == expected
+    assert split.nnz == 2

@@ -37,13 +37,16 @@ def fit(X, k, orthogonal="samples", **options):
     return orthonmf.factorize(X, k, orthogonal=orthogonal, **options)
 
 
-def same(one, other):
-    assert np.array_equal(one.components, other.components)
-    for left, right in ((one.labels, other.labels), (one.feature_labels, other.feature_labels)):
+def same(result, other):
+    assert np.array_equal(result.components, other.components)
+    for left, right in (
+        (result.labels, other.labels),
+        (result.feature_labels, other.feature_labels),
+    ):
         assert (left is None) == (right is None)
         assert left is None or np.array_equal(left, right)
-    assert one.divergence == other.divergence
-    assert one.history == other.history
+    assert result.divergence == other.divergence
+    assert result.history == other.history
 
 
 @pytest.mark.slow
@@ -53,9 +56,9 @@ def test_one_default_call_reaches_the_smallest_divergence_of_tiny_tables(orthogo
     for seed in range(12):
         X = tiny(seed)
         best = float(least_divergence(X if orthogonal == "samples" else X.T, 3))
-        found = fit(X, 3, orthogonal).divergence
-        assert found >= best - 1e-9
-        missed += found > best * (1 + 1e-9) + 1e-9
+        divergence = fit(X, 3, orthogonal).divergence
+        assert divergence >= best - 1e-9
+        missed += divergence > best * (1 + 1e-9) + 1e-9
     assert missed <= 1
 
 
@@ -65,9 +68,9 @@ def test_with_a_core_it_comes_near_the_smallest_divergence_of_tiny_tables():
     for seed in range(8):
         X = tiny(seed, (6, 5))
         best = float(least_divergence_with_core(X, 2, 2))
-        found = fit(X, (2, 2), "both").divergence
-        assert found >= best - 1e-9
-        gaps.append(found / best - 1)
+        divergence = fit(X, (2, 2), "both").divergence
+        assert divergence >= best - 1e-9
+        gaps.append(divergence / best - 1)
     assert np.median(gaps) < 1e-9
     assert max(gaps) < 0.15
 
