@@ -34,9 +34,9 @@ def test_the_answer_is_where_people_look_for_it(orthogonal, adata, tmp_path):
     assert adata.uns["orthonmf"]["orthogonal"] == orthogonal
     assert result.evidence.settled is None  # no certificate was computed
     adata.write_h5ad(tmp_path / "x.h5ad")
-    held = anndata.read_h5ad(tmp_path / "x.h5ad")
-    assert list(held.obs["orthonmf"].cat.categories) == ["0", "1", "2"]
-    assert held.uns["orthonmf"]["error"] == pytest.approx(result.error)
+    written = anndata.read_h5ad(tmp_path / "x.h5ad")
+    assert list(written.obs["orthonmf"].cat.categories) == ["0", "1", "2"]
+    assert written.uns["orthonmf"]["error"] == pytest.approx(result.error)
 
 
 def test_a_layer_and_a_key_are_chosen(adata):
@@ -111,17 +111,17 @@ def test_the_command_writes_the_same(adata, tmp_path):
     done = run_fresh("fit", "x.h5ad", "-k", 3, "--seed", 0, cwd=tmp_path)
     assert done.code == 0, done.err
     assert (tmp_path / "x.h5ad").read_bytes() == before
-    held = anndata.read_h5ad(tmp_path / "x.orthonmf" / "x.orthonmf.h5ad")
-    assert list(held.obs.columns) == ["group", "orthonmf"]
-    assert held.obs["orthonmf"].equals(adata.obs["orthonmf"])
-    assert held.var["orthonmf"].equals(adata.var["orthonmf"])
-    assert np.allclose(held.obsm["X_orthonmf"], adata.obsm["X_orthonmf"])
-    assert held.uns["orthonmf"]["certificate"] == str(result.certificate)
+    written = anndata.read_h5ad(tmp_path / "x.orthonmf" / "x.orthonmf.h5ad")
+    assert list(written.obs.columns) == ["group", "orthonmf"]
+    assert written.obs["orthonmf"].equals(adata.obs["orthonmf"])
+    assert written.var["orthonmf"].equals(adata.var["orthonmf"])
+    assert np.allclose(written.obsm["X_orthonmf"], adata.obsm["X_orthonmf"])
+    assert written.uns["orthonmf"]["certificate"] == str(result.certificate)
     done = run_fresh("fit", "x.h5ad", "-k", 3, "--key", "raw/X", "-o", "raw", cwd=tmp_path)
     assert done.code == 0, done.err
-    held = anndata.read_h5ad(tmp_path / "raw" / "x.orthonmf.h5ad")
-    assert "orthonmf" in held.obs
-    assert "orthonmf" not in held.var  # there are more genes in raw
+    written = anndata.read_h5ad(tmp_path / "raw" / "x.orthonmf.h5ad")
+    assert "orthonmf" in written.obs
+    assert "orthonmf" not in written.var  # there are more genes in raw
 
 
 @pytest.mark.parametrize("layer", [None, "counts"])
@@ -136,6 +136,6 @@ def test_refits_write_the_certainty_of_cells_and_genes(orthogonal, layer, adata,
         assert adata.obs["parts_certainty"].iloc[3] == 0  # an empty cell
         assert (adata.obs["parts_certainty"].drop("c3") == 1).all()
     adata.write_h5ad(tmp_path / "x.h5ad")
-    held = anndata.read_h5ad(tmp_path / "x.h5ad").uns["parts"]
-    assert (held["n_refits"], held["agreement"]) == (4, 1.0)
-    np.testing.assert_array_equal(held["exchange"], np.eye(3))
+    written = anndata.read_h5ad(tmp_path / "x.h5ad").uns["parts"]
+    assert (written["n_refits"], written["agreement"]) == (4, 1.0)
+    np.testing.assert_array_equal(written["exchange"], np.eye(3))
