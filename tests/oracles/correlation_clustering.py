@@ -1,10 +1,9 @@
-"""The fewest disagreements of a bipartite graph, in two ways, and the average of random pivots."""
+"""The fewest disagreements of a bipartite graph, and the average of random pivots."""
 
 from functools import cache
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from tests.oracles.partitions import partitions
 
@@ -19,30 +18,6 @@ def fewest_disagreements(M: np.ndarray) -> int:
         change = groups.sum(axis=1)[:, None] - 2 * (groups @ M)
         best = min(best, int(M.sum() + np.minimum(change.min(axis=0), 0).sum()))
     return best
-
-
-def fewest_disagreements_by_ilp(M: np.ndarray) -> int:
-    """Solve the integer program: x_uv = 1 when u and v are together.
-
-    Three of the four pairs of a square together put the fourth together; 0/1 solutions of these
-    inequalities are exactly the unions of disjoint complete bipartite graphs.
-    """
-    M = np.asarray(M, dtype=int)
-    n, m = M.shape
-    inequalities = []
-    for (u, w), (v, z) in product(permutations(range(n), 2), permutations(range(m), 2)):
-        row = np.zeros((n, m))
-        row[u, v] = row[u, z] = row[w, z] = 1.0
-        row[w, v] = -1.0
-        inequalities.append(row.ravel())
-    constraints = LinearConstraint(np.array(inequalities), ub=2.0) if inequalities else None
-    solution = milp(
-        c=(1 - 2 * M).ravel(),
-        integrality=np.ones(n * m),
-        bounds=Bounds(0, 1),
-        constraints=constraints,
-    )
-    return round(M.sum() + solution.fun)
 
 
 def disagreements(M: np.ndarray, row_labels: np.ndarray, column_labels: np.ndarray) -> int:
