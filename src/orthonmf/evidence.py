@@ -101,12 +101,12 @@ def prove_from_data(
 
     An interrupt ends a search, and what it has by then is proven; a second one ends all.
     """
-    from orthonmf.certifying import prove
-
     started = time.perf_counter()
     telling = progress_lines() if pending.verbose else nullcontext()
     noting = note_interrupts() if pending.method == "tight" else nullcontext(lambda: False)
     with telling, noting as interrupted, one_blas_thread():
+        from orthonmf.certifying import prove  # which an interrupt may meet, too
+
         matrix = read(pending.data, result)
         proven = prove(matrix, result, pending.method, pending.seconds, interrupted)
     return replace(proven, seconds=time.perf_counter() - started)
