@@ -49,20 +49,6 @@ def numbers(certificate):
 # When it is computed, and from what
 
 
-@pytest.mark.slow
-def test_a_default_fit_does_not_even_import_the_bounds():
-    code = (
-        "import sys, numpy, orthonmf\n"
-        "X = numpy.random.default_rng(0).random((30, 20))\n"
-        "result = orthonmf.factorize(X, 8, random_state=0)\n"
-        "orthonmf.OrthogonalNMF(8, random_state=0).fit(X)\n"
-        "assert not [name for name in sys.modules if name.startswith('orthonmf.bounds')]\n"
-        "assert result.certificate.ratio\n"
-        "assert 'orthonmf.bounds.table' in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 @pytest.mark.parametrize("method", mostly_slow(["svd", "tight"], quick=1))
 def test_it_is_computed_once_and_is_the_one_asked_for(orthogonal, method):
