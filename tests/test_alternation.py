@@ -26,7 +26,7 @@ def run(method, *, max_iter=100, tol=0.1):
 
 def test_it_ends_when_a_gain_is_a_small_share_of_what_is_not_captured():
     # 0.4 is more than a tenth of 10 - 6.4, 0.2 is less than one of 10 - 6.6.
-    found = run(Known([4.0, 6.0, 6.4, 6.6, 9.0]))
-    assert found.history == (4.0, 6.0, 6.4, 6.6)
-    assert found.converged
-    assert found.last.captured == 6.6
+    ended = run(Known([4.0, 6.0, 6.4, 6.6, 9.0]))
+    assert ended.history == (4.0, 6.0, 6.4, 6.6)
+    assert ended.converged
+    assert ended.last.captured == 6.6

@@ -89,13 +89,13 @@ def test_nothing_else_computes_one(tmp_path):
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 def test_the_result_holds_the_object_of_the_caller_and_lets_it_go(orthogonal):
     X, weights = some_matrix(), np.arange(1.0, 41.0)
-    held = weakref.ref(X), weakref.ref(weights)
+    reference = weakref.ref(X), weakref.ref(weights)
     result = fitted(X, orthogonal=orthogonal, sample_weight=weights)
     del X, weights
-    assert held[0]() is not None
+    assert reference[0]() is not None
     assert result.certificate.ratio > 1
     gc.collect()
-    assert [each() for each in held] == [None, None]
+    assert [each() for each in reference] == [None, None]
 
 
 @pytest.mark.parametrize("how", ["forgotten", "none", "pickled", "model", "missing", "zero"])
@@ -103,7 +103,7 @@ def test_data_are_held_for_nothing_but_a_certificate(how):
     X = some_matrix()
     if how == "missing":
         X[0, 0] = np.nan
-    held = weakref.ref(X)
+    reference = weakref.ref(X)
     if how == "forgotten":  # nothing refers back to the result, so no collection is needed
         kept = fitted(X)
         del kept
@@ -121,7 +121,7 @@ def test_data_are_held_for_nothing_but_a_certificate(how):
         kept = fitted(X)
     del X
     gc.collect()
-    assert held() is None
+    assert reference() is None
 
 
 def test_a_result_without_data_says_how_to_get_a_certificate():
@@ -131,10 +131,10 @@ def test_a_result_without_data_says_how_to_get_a_certificate():
     assert "certify(X, method='svd')" in again.certificate.reason
     assert again.certificate.ratio is None
     assert again.certificate.a_priori_ratio == again.promise.ratio == result.promise.ratio
-    found = again.certify(X)
-    assert numbers(found) == numbers(result.certificate)
-    assert again.certificate is found
-    assert again.certify(X, method="tight").ratio <= found.ratio
+    computed = again.certify(X)
+    assert numbers(computed) == numbers(result.certificate)
+    assert again.certificate is computed
+    assert again.certify(X, method="tight").ratio <= computed.ratio
     after = pickle.loads(pickle.dumps(result))
     assert after.certificate == result.certificate
     fresh = fitted(X)
@@ -154,11 +154,11 @@ def test_a_model_without_data_computes_a_certificate_from_them():
         assert kept in str(again.certificate_)
         with pytest.raises(SourceChangedError, match="sample_weight must be given again"):
             again.certify(X)
-        found = again.certify(X, sample_weight=weights)
-        assert again.certificate_ is found
-        assert numbers(found) == numbers(model.certificate_)
+        computed = again.certify(X, sample_weight=weights)
+        assert again.certificate_ is computed
+        assert numbers(computed) == numbers(model.certificate_)
         again.set_params(n_components=1)  # the claim is about as many components as there are
-        assert again.certify(X, sample_weight=weights).lower_bound == found.lower_bound
+        assert again.certify(X, sample_weight=weights).lower_bound == computed.lower_bound
 
 
 def test_the_same_data_give_the_same_certificate_whenever_it_is_computed():
@@ -322,19 +322,19 @@ def test_threads_that_look_at_the_same_time_compute_one():
     X, n_threads = some_matrix(), 6
     result, model = fitted(X), orthonmf.OrthogonalNMF(3, random_state=0).fit(X)
     waiting = threading.Barrier(n_threads)
-    found = [[], []]
+    seen = [[], []]
 
     def look():
         waiting.wait()
-        found[0].append(result.certificate)
-        found[1].append(model.certificate_)
+        seen[0].append(result.certificate)
+        seen[1].append(model.certificate_)
 
     threads = [threading.Thread(target=look) for _ in range(n_threads)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for certificates in found:
+    for certificates in seen:
         assert len(certificates) == n_threads
         assert all(certificate is certificates[0] for certificate in certificates)
 
@@ -449,10 +449,10 @@ print(result.certify(X).ratio > 1)
 @pytest.mark.parametrize("method", ["svd", "tight"])
 def test_error_and_bound_of_a_certificate_enclose_those_of_exact_arithmetic(orthogonal, method):
     data = np.round(SMALL[:4, :3], 2)
-    found = fitted(data, 2, orthogonal=orthogonal)
-    proven = prove(as_matrix(data), found, method, seconds=0.2)
+    result = fitted(data, 2, orthogonal=orthogonal)
+    proven = prove(as_matrix(data), result, method, seconds=0.2)
     total = exact_total(data)
-    error = exact_error(data, found.loadings, found.components) / total
+    error = exact_error(data, result.loadings, result.components) / total
     least = smallest_error(data, 2, orthogonal) / total
     assert proven.lower_bound <= least <= error <= proven.upper_bound
     assert proven.ratio * least >= error

@@ -72,7 +72,7 @@ def test_one_function_serves_the_page_the_summary_and_the_list():
     names = name_components(result.components, foods)
     listed = result.top_features(3, by="distinctive")
     assert [", ".join(names) for names in listed] == names
-    told = Story(result, find(X, result), "foods", None, foods)
+    told = Story(result, find(X, result), "foods")
     assert all(name in page(told) for name in names)
     for component, name in enumerate(names):
         lightest = foods[result.components[component].argmin()]

@@ -41,10 +41,10 @@ def test_a_product_is_equal_exactly_when_it_is(left, right):
 @pytest.mark.parametrize("scale", [1.0, 2.0**-100, 2.0**90])
 def test_a_fit_without_any_error_is_the_smallest_possible(store, orthogonal, dtype, scale):
     X = np.kron(np.diag([1.0, 3.0, 5.0]), np.ones((4, 4))) * scale  # unit vectors of halves
-    found = orthonmf.factorize(
+    result = orthonmf.factorize(
         store(X.astype(dtype)), 3, orthogonal=orthogonal, random_state=0, n_init=3
     )
-    certificate = found.certificate
+    certificate = result.certificate
     assert (certificate.lower_bound, certificate.upper_bound, certificate.ratio) == (0, 0, 1)
     assert certificate.optimal
     assert str(certificate) == "squared error the smallest possible; proven by an exact fit"
@@ -55,9 +55,9 @@ def test_a_fit_without_any_error_is_the_smallest_possible(store, orthogonal, dty
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_an_error_at_the_level_of_rounding_is_called_that_and_no_more(orthogonal, dtype):
     X = np.kron(np.eye(3), np.ones((4, 5))).astype(dtype)  # no unit vector of fifths is exact
-    found = orthonmf.factorize(X, 3, orthogonal=orthogonal, random_state=0, n_init=3)
-    certificate = found.certificate
-    error = exact_error(X, found.loadings, found.components) / exact_total(X)
+    result = orthonmf.factorize(X, 3, orthogonal=orthogonal, random_state=0, n_init=3)
+    certificate = result.certificate
+    error = exact_error(X, result.loadings, result.components) / exact_total(X)
     assert 0 < error <= Fraction(certificate.upper_bound) < Fraction(1, 10**8)
     assert certificate.ratio is None
     assert not certificate.optimal
@@ -69,8 +69,8 @@ def test_rows_and_columns_without_weight_need_not_fit():
     X[:8, :8] = np.kron(np.eye(2), np.ones((4, 4)))
     X[8], X[:8, 8] = np.arange(9), 3.0
     weights = np.append(np.ones(8), 0.0)
-    found = orthonmf.factorize(X, 2, sample_weight=weights, feature_weight=weights, random_state=0)
-    assert found.certificate.optimal
+    result = orthonmf.factorize(X, 2, sample_weight=weights, feature_weight=weights, random_state=0)
+    assert result.certificate.optimal
     assert not orthonmf.factorize(X, 2, sample_weight=weights, random_state=0).certificate.optimal
 
 
@@ -111,9 +111,9 @@ def test_a_matrix_that_is_zero_where_it_has_weight_is_told_from_one_that_underfl
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 def test_one_entry_that_differs_or_is_missing_is_noticed(store, orthogonal):
     X = np.kron(np.diag([1.0, 3.0]), np.ones((4, 4)))
-    found = orthonmf.factorize(X, 2, orthogonal=orthogonal, random_state=0, certificate=None)
-    assert fits_exactly(as_matrix(store(X)), found)
+    result = orthonmf.factorize(X, 2, orthogonal=orthogonal, random_state=0, certificate=None)
+    assert fits_exactly(as_matrix(store(X)), result)
     for place, value in (((0, 0), np.nextafter(1.0, 2.0)), ((0, 0), 0.0), ((0, 5), 1e-300)):
         other = X.copy()
         other[place] = value
-        assert not fits_exactly(as_matrix(store(other)), found)
+        assert not fits_exactly(as_matrix(store(other)), result)

@@ -53,8 +53,8 @@ def test_groups_of_rows_times_the_core_times_groups_of_columns_is_the_approximat
 def test_lengths_of_groups_do_not_overflow_and_empty_groups_have_none(dtype):
     for power in (0, 100, -100) if dtype == np.float32 else (0, 1000, -1000):
         scales = np.ldexp(np.array([3.0, 7.0, 4.0, 2.0]), power).astype(dtype)
-        found = group_lengths(np.array([0, -1, 0, 2]), scales, 4)
-        np.testing.assert_allclose(np.ldexp(found, -power), [5.0, 0.0, 2.0, 0.0], rtol=1e-15)
+        result = group_lengths(np.array([0, -1, 0, 2]), scales, 4)
+        np.testing.assert_allclose(np.ldexp(result, -power), [5.0, 0.0, 2.0, 0.0], rtol=1e-15)
     assert group_lengths(np.zeros(0, int), np.zeros(0), 0).shape == (0,)
     assert group_lengths(np.array([0, 1]), np.array([0.0, 3.0]), 2).tolist() == [0.0, 3.0]
 
@@ -65,10 +65,10 @@ def test_the_factors_of_the_paper_are_sparse_where_they_are_orthogonal():
     assert issparse(result.W)
     blocks = replace(result, n_components=3, components=np.eye(4)[:3])
     assert issparse(blocks.A)
-    for one in (result, blocks):
-        built = (one.A @ one.W.toarray()).T
-        np.testing.assert_allclose(built, one.reconstruct())
-        assert one.n_components_found == 3
+    for factorized in (result, blocks):
+        built = (factorized.A @ factorized.W.toarray()).T
+        np.testing.assert_allclose(built, factorized.reconstruct())
+        assert factorized.n_components_found == 3
 
 
 def test_a_result_without_components_approximates_by_zeros():
@@ -88,8 +88,8 @@ def test_new_rows_get_the_loadings_that_leave_the_smallest_error(orthogonal):
     result = quiet_fit(X, 3, orthogonal=orthogonal, feature_weight=weights)
     new = np.random.default_rng(2).random((6, 8))
     new[4] = 0.0
-    found = np.asarray(result.transform(new) @ np.eye(result.n_components_found))
-    for x, loadings in zip(new, found, strict=True):
+    all_loadings = np.asarray(result.transform(new) @ np.eye(result.n_components_found))
+    for x, loadings in zip(new, all_loadings, strict=True):
         fits = []
         for component in result.components:
             scale = (weights * x) @ component / ((weights * component) @ component)
@@ -104,24 +104,24 @@ def test_new_rows_get_the_loadings_that_leave_the_smallest_error(orthogonal):
 
 def test_the_attributes_have_the_documented_shapes():
     X = make_planted(40, 15, 3, 0.3, random_state=2).X
-    found = fit(X)
-    assert found.components.shape == (3, 15)
-    assert issparse(found.loadings)
-    assert found.loadings.shape == (40, 3)
-    assert found.W.shape == (3, 40)
-    assert found.A.shape == (15, 3)
-    np.testing.assert_array_equal(found.A, found.components.T)
-    assert found.labels.shape == found.scales.shape == (40,)
-    assert found.feature_labels is None
-    assert found.feature_scales is None
-    over = fit(X, orthogonal="features")
-    assert isinstance(over.loadings, np.ndarray)
-    assert over.loadings.shape == (40, 3)
-    assert issparse(over.A)
-    assert over.labels is None
-    assert over.scales is None
-    assert over.feature_labels.shape == over.feature_scales.shape == (15,)
-    for result in (found, over):
+    over_samples = fit(X)
+    assert over_samples.components.shape == (3, 15)
+    assert issparse(over_samples.loadings)
+    assert over_samples.loadings.shape == (40, 3)
+    assert over_samples.W.shape == (3, 40)
+    assert over_samples.A.shape == (15, 3)
+    np.testing.assert_array_equal(over_samples.A, over_samples.components.T)
+    assert over_samples.labels.shape == over_samples.scales.shape == (40,)
+    assert over_samples.feature_labels is None
+    assert over_samples.feature_scales is None
+    over_features = fit(X, orthogonal="features")
+    assert isinstance(over_features.loadings, np.ndarray)
+    assert over_features.loadings.shape == (40, 3)
+    assert issparse(over_features.A)
+    assert over_features.labels is None
+    assert over_features.scales is None
+    assert over_features.feature_labels.shape == over_features.feature_scales.shape == (15,)
+    for result in (over_samples, over_features):
         assert result.n_sweeps >= len(result.history) > 0
         assert result.steps_run == ("weighted k-means", "final assignment")
         assert result.seconds > 0
@@ -135,14 +135,14 @@ def test_the_attributes_have_the_documented_shapes():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_transforming_the_same_data_gives_the_same_bits(orthogonal, store, dtype):
     X = store(make_planted(300, 30, 4, 0.5, random_state=3).X.astype(dtype))
-    found = fit(X, 4, orthogonal=orthogonal)
-    np.testing.assert_array_equal(to_array(found.transform(X)), to_array(found.loadings))
+    result = fit(X, 4, orthogonal=orthogonal)
+    np.testing.assert_array_equal(to_array(result.transform(X)), to_array(result.loadings))
 
 
 def test_transform_refuses_another_number_of_features():
-    found = fit(np.random.default_rng(0).random((9, 4)), 2)
+    result = fit(np.random.default_rng(0).random((9, 4)), 2)
     with pytest.raises(ValueError, match="3 features, but the components have 4"):
-        found.transform(np.ones((2, 3)))
+        result.transform(np.ones((2, 3)))
 
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
@@ -150,8 +150,8 @@ def test_expressing_a_row_does_not_depend_on_the_other_rows(orthogonal):
     X = np.random.default_rng(0).random((30, 4))
     X[0] *= 1e60
     X[1] *= 1e-60
-    found = quiet_fit(X, 2, orthogonal=orthogonal, algorithm="best")
-    together, alone = found.transform(X), found.transform(X[1:2])
+    result = quiet_fit(X, 2, orthogonal=orthogonal, algorithm="best")
+    together, alone = result.transform(X), result.transform(X[1:2])
     together, alone = to_array(together), to_array(alone)
     np.testing.assert_allclose(together[1], alone[0], rtol=1e-12)
     assert together[1].any()
@@ -164,5 +164,5 @@ def test_feature_weights_do_not_change_the_bits_of_transform():
     weights = np.ones(8)
     weights[:3] = 1e-38
     for orthogonal in ("samples", "both"):
-        found = quiet_fit(X, 3, orthogonal=orthogonal, algorithm="best", feature_weight=weights)
-        np.testing.assert_array_equal(found.transform(X).toarray(), found.loadings.toarray())
+        result = quiet_fit(X, 3, orthogonal=orthogonal, algorithm="best", feature_weight=weights)
+        np.testing.assert_array_equal(result.transform(X).toarray(), result.loadings.toarray())

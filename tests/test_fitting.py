@@ -20,8 +20,8 @@ from tests.published_fits import fit, quiet_fit
 SETTINGS = ["samples", "features"]
 
 
-def approximation(found):
-    return to_array(found.loadings) @ found.components
+def approximation(result):
+    return to_array(result.loadings) @ result.components
 
 
 # Everything from the smallest subnormal to the largest float, zeros in plenty.
@@ -48,18 +48,20 @@ def test_orthogonality_is_exact_and_nothing_is_nan_whatever_the_data(
     X, k, orthogonal, sparse, algorithm
 ):
     given_matrix = csr_array(X) if sparse else X
-    found = quiet_fit(given_matrix, k, orthogonal=orthogonal, algorithm=algorithm)
-    for factor in [found.W] * (orthogonal != "features") + [found.A.T] * (orthogonal != "samples"):
+    result = quiet_fit(given_matrix, k, orthogonal=orthogonal, algorithm=algorithm)
+    for factor in [result.W] * (orthogonal != "features") + [result.A.T] * (
+        orthogonal != "samples"
+    ):
         dense = factor.toarray()
         assert np.all(np.count_nonzero(dense, axis=0) <= 1)
         gram = dense @ np.where(dense > 0, 1.0, 0.0).T  # positive exactly where supports meet
         assert np.all(gram[~np.eye(len(gram), dtype=bool)] == 0.0)
-    assert np.all(np.isfinite(found.components))
-    assert np.all(found.components >= 0)
-    assert np.isfinite(found.error)
-    assert 0 <= found.relative_squared_error <= 1 + 1e-12
-    np.testing.assert_allclose(np.linalg.norm(found.components, axis=1), 1.0, rtol=1e-12)
-    assert found.certificate.ratio is None or found.certificate.ratio >= 1.0
+    assert np.all(np.isfinite(result.components))
+    assert np.all(result.components >= 0)
+    assert np.isfinite(result.error)
+    assert 0 <= result.relative_squared_error <= 1 + 1e-12
+    np.testing.assert_allclose(np.linalg.norm(result.components, axis=1), 1.0, rtol=1e-12)
+    assert result.certificate.ratio is None or result.certificate.ratio >= 1.0
 
 
 def test_zero_rows_and_columns_have_scale_zero_and_label_minus_one():
@@ -82,10 +84,10 @@ def test_more_components_than_directions_warn_and_fit_exactly(orthogonal):
     X = np.outer(np.arange(1.0, 9.0), [1.0, 2.0, 0.0])
     X[3:] = np.outer(np.arange(1.0, 6.0), [0.0, 0.0, 2.0])
     with pytest.warns(orthonmf.FewerComponentsWarning, match="2 of the 3"):
-        found = fit(X, 3, orthogonal=orthogonal)
-    assert found.n_components == 3
-    assert found.n_components_found == 2
-    assert found.relative_squared_error <= 1e-28
+        result = fit(X, 3, orthogonal=orthogonal)
+    assert result.n_components == 3
+    assert result.n_components_found == 2
+    assert result.relative_squared_error <= 1e-28
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
@@ -99,13 +101,13 @@ def test_the_error_is_that_of_the_factors(orthogonal, store, weighting):
         "feature_weight": rng.exponential(size=12),
     }
     given = {name: weights[name] for name in weighting}
-    found = fit(store(X), orthogonal=orthogonal, **given)
+    result = fit(store(X), orthogonal=orthogonal, **given)
     rows = given.get("sample_weight", np.ones(40))[:, None]
     columns = given.get("feature_weight", np.ones(12))
-    squares = rows * columns * (X - approximation(found)) ** 2
-    assert found.error**2 == pytest.approx(squares.sum(), rel=1e-10)
+    squares = rows * columns * (X - approximation(result)) ** 2
+    assert result.error**2 == pytest.approx(squares.sum(), rel=1e-10)
     total = (rows * columns * X**2).sum()
-    assert found.relative_squared_error == pytest.approx(squares.sum() / total, rel=1e-10)
+    assert result.relative_squared_error == pytest.approx(squares.sum() / total, rel=1e-10)
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
@@ -114,10 +116,10 @@ def test_a_nearly_perfect_fit_has_an_error_without_cancellation(store, noise):
     rng = np.random.default_rng(0)
     X = make_planted(50, 20, 3, 0.0, random_state=0).X
     X = X * (1 + noise * rng.random(X.shape))
-    found = fit(store(X), n_init=10)
-    exact = np.linalg.norm(X.astype(np.longdouble) - approximation(found).astype(np.longdouble))
-    assert found.error == pytest.approx(float(exact), rel=1e-6, abs=1e-13 * np.linalg.norm(X))
-    assert found.relative_squared_error <= max(noise, 1e-15) ** 2
+    result = fit(store(X), n_init=10)
+    exact = np.linalg.norm(X.astype(np.longdouble) - approximation(result).astype(np.longdouble))
+    assert result.error == pytest.approx(float(exact), rel=1e-6, abs=1e-13 * np.linalg.norm(X))
+    assert result.relative_squared_error <= max(noise, 1e-15) ** 2
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
@@ -142,9 +144,9 @@ def test_an_integer_weight_equals_repetition(store, orthogonal):
 def test_the_order_of_rows_does_not_matter_for_a_given_partition():
     X = make_planted(80, 12, 3, 0.2, random_state=6).X
     order = np.random.default_rng(0).permutation(80)
-    one, other = fit(X, n_init=10), fit(X[order], n_init=10)
-    np.testing.assert_array_equal(one.labels[order], other.labels)
-    np.testing.assert_allclose(one.components, other.components, rtol=1e-9)
+    plain, reordered = fit(X, n_init=10), fit(X[order], n_init=10)
+    np.testing.assert_array_equal(plain.labels[order], reordered.labels)
+    np.testing.assert_allclose(plain.components, reordered.components, rtol=1e-9)
 
 
 def test_scikit_learns_kmeans_is_a_subroutine():
@@ -156,17 +158,17 @@ def test_scikit_learns_kmeans_is_a_subroutine():
 
     for store in (np.asarray, csr_array):
         for orthogonal in SETTINGS:
-            found = fit(store(X), 4, orthogonal=orthogonal, kmeans=kmeans)
+            result = fit(store(X), 4, orthogonal=orthogonal, kmeans=kmeans)
             ours = fit(X, 4, orthogonal=orthogonal, n_init=5)
-            assert found.error == pytest.approx(ours.error, rel=0.02)
+            assert result.error == pytest.approx(ours.error, rel=0.02)
 
 
 def test_local_search_ends_on_data_with_fewer_directions_than_asked_for():
     rng = np.random.default_rng(0)
     for X in (np.outer(rng.random(20), rng.random(6)), np.tile(rng.random((3, 5)), (10, 1))):
-        found = quiet_fit(X, 3, kmeans="local-search")
-        assert found.relative_squared_error < 1e-25
-        assert found.certificate.a_priori_ratio is None
+        result = quiet_fit(X, 3, kmeans="local-search")
+        assert result.relative_squared_error < 1e-25
+        assert result.certificate.a_priori_ratio is None
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -179,19 +181,19 @@ def test_local_search_ends_in_float32_at_the_level_of_its_rounding(seed):
 
 def test_a_matrix_of_mostly_empty_rows_is_projected_without_making_them_dense():
     X = csr_array(([1.0, 2.0], ([5, 20_000], [3, 2_900])), shape=(30_000, 3_000))
-    found = fit(X, 2, algorithm="best")
-    assert list(np.flatnonzero(found.labels >= 0)) == [5, 20_000]
+    result = fit(X, 2, algorithm="best")
+    assert list(np.flatnonzero(result.labels >= 0)) == [5, 20_000]
 
 
 def test_seconds_that_would_be_ignored_are_refused():
     X = np.random.default_rng(0).random((12, 5))
     with pytest.raises(InvalidInputError, match="certificate_seconds=5 would be ignored with"):
         orthonmf.factorize(X, 2, certificate_seconds=5)
-    found = orthonmf.factorize(X, 2, certificate="tight", certificate_seconds=0, random_state=0)
-    assert found.certificate.ratio >= 1.0
+    result = orthonmf.factorize(X, 2, certificate="tight", certificate_seconds=0, random_state=0)
+    assert result.certificate.ratio >= 1.0
     with pytest.raises(InvalidInputError, match="seconds=5 would be ignored with method='svd'"):
-        found.certify(X, seconds=5)
-    assert found.certify(X, "tight", seconds=5).ratio <= found.certify(X, "svd").ratio
+        result.certify(X, seconds=5)
+    assert result.certify(X, "tight", seconds=5).ratio <= result.certify(X, "svd").ratio
 
 
 def test_a_result_keeps_the_options_that_another_fit_repeats():

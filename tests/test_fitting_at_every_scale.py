@@ -66,12 +66,12 @@ def test_rows_of_many_magnitudes_are_labelled(dtype):
     X = directions[labels] * 10.0 ** rng.uniform(-most, most, size=60)[:, None]
     X[:3] = directions * 10.0**most
     X = X.astype(dtype)
-    found = quiet_fit(X, n_init=10)
-    assert np.all(found.labels >= 0)
-    assert np.all(np.isfinite(found.scales))
-    assert np.all(found.scales > 0)
+    result = quiet_fit(X, n_init=10)
+    assert np.all(result.labels >= 0)
+    assert np.all(np.isfinite(result.scales))
+    assert np.all(result.scales > 0)
     with np.errstate(all="raise"):
-        back = found.scales[:, None] * found.components[found.labels]
+        back = result.scales[:, None] * result.components[result.labels]
     np.testing.assert_allclose(back, X, rtol=0.05)
 
 
@@ -81,23 +81,23 @@ def test_rows_that_underflow_next_to_the_largest_entry_count_as_zero(orthogonal)
     zeros = X.copy()
     X[[7, 20]] *= 1e-320
     zeros[[7, 20]] = 0.0
-    found, expected = (quiet_fit(data, orthogonal=orthogonal) for data in (X, zeros))
-    np.testing.assert_array_equal(found.components, expected.components)
-    loadings = to_array(found.loadings)
+    result, expected = (quiet_fit(data, orthogonal=orthogonal) for data in (X, zeros))
+    np.testing.assert_array_equal(result.components, expected.components)
+    loadings = to_array(result.loadings)
     assert not loadings[[7, 20]].any()
-    assert found.cautions[0].startswith("2 rows (the first: 7) are so small next to the largest")
+    assert result.cautions[0].startswith("2 rows (the first: 7) are so small next to the largest")
     assert not any("underflow" in caution for caution in expected.cautions)
-    assert found.certificate.lower_bound == pytest.approx(expected.certificate.lower_bound)
+    assert result.certificate.lower_bound == pytest.approx(expected.certificate.lower_bound)
     if orthogonal != "features":
-        np.testing.assert_array_equal(found.labels, expected.labels)
-        assert (found.labels[[7, 20]] == -1).all()
+        np.testing.assert_array_equal(result.labels, expected.labels)
+        assert (result.labels[[7, 20]] == -1).all()
 
 
 def test_rows_that_float32_cannot_multiply_are_labelled_by_their_own_scale():
     X = np.array([[1e30, 1e28], [1e28, 1e30], [1e-30, 1e-32], [1e-32, 1e-30]], dtype=np.float32)
-    found = fit(X, 2)
-    np.testing.assert_array_equal(found.labels[:2], found.labels[2:])
-    assert np.all(found.scales > 0)
+    result = fit(X, 2)
+    np.testing.assert_array_equal(result.labels[:2], result.labels[2:])
+    assert np.all(result.scales > 0)
 
 
 def test_a_scale_that_does_not_fit_its_dtype_names_the_row():

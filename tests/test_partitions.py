@@ -57,30 +57,30 @@ def test_labels_keep_their_groups_and_get_the_smallest_error(orthogonal, store, 
 def test_a_bound_of_zero_is_the_reason_why_nothing_is_proven():
     """With as many groups allowed as there are columns no singular value is left."""
     X = some_matrix(n=9, m=4)
-    found = orthonmf.certify(X, np.arange(9) % 3, n_components=9)
-    assert found.relative_squared_error > 0.01
-    assert found.certificate.ratio is None
-    assert "lower bound tried is zero" in found.certificate.reason
-    assert "given" not in str(found.certificate)
-    assert "given" in found.promise.reason
+    judged = orthonmf.certify(X, np.arange(9) % 3, n_components=9)
+    assert judged.relative_squared_error > 0.01
+    assert judged.certificate.ratio is None
+    assert "lower bound tried is zero" in judged.certificate.reason
+    assert "given" not in str(judged.certificate)
+    assert "given" in judged.promise.reason
 
 
 def test_blocks_are_rows_and_columns_of_the_same_label():
     X = some_matrix()
     rows = np.array(["a", "b", "", "only rows"])[np.arange(40) % 4]
     columns = np.array(["b", "a", "only columns"])[np.arange(15) % 3]
-    found = orthonmf.certify(X, rows, columns, n_components=5, method="svd")
+    judged = orthonmf.certify(X, rows, columns, n_components=5, method="svd")
     numbers = {"a": 0, "b": 1}
     expected = error_of_labels(
         X,
-        np.array([numbers.get(one, -1) for one in rows]),
-        np.array([numbers.get(one, -1) for one in columns]),
+        np.array([numbers.get(name, -1) for name in rows]),
+        np.array([numbers.get(name, -1) for name in columns]),
     )
-    assert found.orthogonal == "both"
-    assert found.relative_squared_error == pytest.approx(expected, rel=1e-8)
-    assert found.n_components == 5
-    assert found.n_components_found == 2
-    overlap = found.components @ found.components.T
+    assert judged.orthogonal == "both"
+    assert judged.relative_squared_error == pytest.approx(expected, rel=1e-8)
+    assert judged.n_components == 5
+    assert judged.n_components_found == 2
+    overlap = judged.components @ judged.components.T
     assert overlap[0, 1] == 0.0
 
 
@@ -89,28 +89,30 @@ def test_the_labels_of_a_fit_get_its_certificate(orthogonal):
     X = make_planted(60, 20, 3, 0.3, orthogonal, random_state=0).X
     weights = np.random.default_rng(0).integers(1, 4, size=60)
     fit = orthonmf.factorize(X, 3, orthogonal=orthogonal, sample_weight=weights, random_state=0)
-    found = orthonmf.certify(X, fit.labels, fit.feature_labels, sample_weight=weights, method="svd")
-    assert found.relative_squared_error == pytest.approx(fit.relative_squared_error, rel=1e-6)
-    assert found.certificate.lower_bound == pytest.approx(fit.certificate.lower_bound, rel=1e-9)
+    judged = orthonmf.certify(
+        X, fit.labels, fit.feature_labels, sample_weight=weights, method="svd"
+    )
+    assert judged.relative_squared_error == pytest.approx(fit.relative_squared_error, rel=1e-6)
+    assert judged.certificate.lower_bound == pytest.approx(fit.certificate.lower_bound, rel=1e-9)
 
 
 def test_feature_weights_are_the_metric():
     X, labels = some_matrix(), np.arange(40) % 3
     weights = np.random.default_rng(2).integers(0, 3, size=15).astype(float)
-    found = orthonmf.certify(X, labels, feature_weight=weights)
+    judged = orthonmf.certify(X, labels, feature_weight=weights)
     expected = error_of_labels(X * np.sqrt(weights), labels)
-    assert found.relative_squared_error == pytest.approx(expected, rel=1e-8)
+    assert judged.relative_squared_error == pytest.approx(expected, rel=1e-8)
 
 
 def test_labels_of_scikit_learn_are_judged():
     X = some_matrix(40, 8)
     labels = KMeans(4, n_init=1, random_state=0).fit_predict(X)
-    found = orthonmf.certify(X, labels)
+    judged = orthonmf.certify(X, labels)
     best = orthonmf.factorize(X, 4, random_state=0, certificate="tight")
-    assert found.certificate.ratio >= best.certificate.ratio * (1 - 1e-9)
-    assert found.certificate.ratio < orthonmf.certify(X, labels, method="svd").certificate.ratio
-    assert "given" in found.promise.reason
-    assert found.steps_run == ("refit of given labels",)
+    assert judged.certificate.ratio >= best.certificate.ratio * (1 - 1e-9)
+    assert judged.certificate.ratio < orthonmf.certify(X, labels, method="svd").certificate.ratio
+    assert "given" in judged.promise.reason
+    assert judged.steps_run == ("refit of given labels",)
 
 
 @pytest.mark.slow
@@ -174,17 +176,17 @@ def test_missing_negative_masked_and_empty_labels_are_in_no_group(labels):
     large = getattr(labels, "dtype", None) == np.uint64
     expected = np.array(in_place_of_none(3 if large else -1))
     X = some_matrix(12, 6)
-    found = orthonmf.certify(X, labels, method="svd")
-    assert found.n_components == 3 + large
-    assert found.relative_squared_error == pytest.approx(error_of_labels(X, expected), rel=1e-8)
+    judged = orthonmf.certify(X, labels, method="svd")
+    assert judged.n_components == 3 + large
+    assert judged.relative_squared_error == pytest.approx(error_of_labels(X, expected), rel=1e-8)
 
 
 def test_blocks_are_compared_with_all_groups_that_either_side_names():
     X = some_matrix(12, 6)
     rows, columns = np.arange(12) % 3, np.array([0, 1, 6])[np.arange(6) % 3]
-    found = orthonmf.certify(X, rows, columns, method="svd")
-    assert found.n_components == 4
-    assert found.n_components_found == 2
+    judged = orthonmf.certify(X, rows, columns, method="svd")
+    assert judged.n_components == 4
+    assert judged.n_components_found == 2
     with pytest.raises(InvalidInputError, match="name 4 groups, but n_components is 3"):
         orthonmf.certify(X, rows, columns, n_components=3)
 
@@ -199,10 +201,10 @@ def test_missing_entries_are_refused_with_a_remedy_that_is_there():
 
 def test_nothing_in_any_group_captures_nothing():
     X = some_matrix()
-    found = orthonmf.certify(X, np.full(40, -1), n_components=2)
-    assert found.n_components_found == 0
-    assert found.relative_squared_error == 1.0
-    assert found.certificate.ratio > 1
+    judged = orthonmf.certify(X, np.full(40, -1), n_components=2)
+    assert judged.n_components_found == 0
+    assert judged.relative_squared_error == 1.0
+    assert judged.certificate.ratio > 1
     zero = orthonmf.certify(np.zeros((4, 3)), [0, 0, 1, 1])
     assert zero.certificate.optimal
 
@@ -210,25 +212,25 @@ def test_nothing_in_any_group_captures_nothing():
 def test_two_partitions_with_a_core_between_them():
     X = some_matrix()
     rows, columns = np.arange(40) % 3, np.array(["x", "y", ""])[np.arange(15) % 3]
-    found = orthonmf.certify(X, rows, columns, n_components=(3, 4), method="svd")
-    assert found.n_components == (3, 4)
-    assert found.core.shape == (3, 2)
-    assert len({*zip(rows, found.labels, strict=True)}) == 3
-    assert ((columns == "") == (found.feature_labels < 0)).all()
+    judged = orthonmf.certify(X, rows, columns, n_components=(3, 4), method="svd")
+    assert judged.n_components == (3, 4)
+    assert judged.core.shape == (3, 2)
+    assert len({*zip(rows, judged.labels, strict=True)}) == 3
+    assert ((columns == "") == (judged.feature_labels < 0)).all()
     groups = np.eye(3)[rows], np.array([columns == "x", columns == "y"]).T * 1.0
     captured = captured_by_groups(X, *groups, np.ones(15))
-    assert found.relative_squared_error == pytest.approx(1 - captured / np.sum(X**2), rel=1e-8)
-    assert found.certificate.lower_bound <= found.relative_squared_error
-    assert "packing" not in found.certificate.method
+    assert judged.relative_squared_error == pytest.approx(1 - captured / np.sum(X**2), rel=1e-8)
+    assert judged.certificate.lower_bound <= judged.relative_squared_error
+    assert "packing" not in judged.certificate.method
 
 
 def test_the_groups_of_a_fit_with_a_core_get_its_error_back():
     X = some_matrix()
     fitted = orthonmf.factorize(X, (3, 4), orthogonal="both", random_state=0)
-    found = orthonmf.certify(X, fitted.labels, fitted.feature_labels, n_components=(3, 4))
-    assert found.relative_squared_error <= fitted.relative_squared_error * (1 + 1e-9)
-    assert found.relative_squared_error >= fitted.relative_squared_error * (1 - 1e-3)
-    assert found.core.shape == (3, 4)
+    judged = orthonmf.certify(X, fitted.labels, fitted.feature_labels, n_components=(3, 4))
+    assert judged.relative_squared_error <= fitted.relative_squared_error * (1 + 1e-9)
+    assert judged.relative_squared_error >= fitted.relative_squared_error * (1 - 1e-3)
+    assert judged.core.shape == (3, 4)
     with pytest.raises(InvalidInputError, match="name 4 groups, but the number of groups of col"):
         orthonmf.certify(X, fitted.labels, fitted.feature_labels, n_components=(3, 3))
     with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):

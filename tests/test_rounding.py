@@ -79,6 +79,6 @@ def test_the_larger_of_two_mates_is_taken_wherever_they_differ(n):
         for i, j in ((0, n - 1), (n - 1, 0), (n // 2, n // 2 - 1)):
             other = matrix.copy()
             other[i, j] = np.nextafter(other[i, j], 2.0)
-            found = symmetric(other)
-            assert found[i, j] == found[j, i] == other[i, j]
-            assert (found == found.T).all()
+            larger = symmetric(other)
+            assert larger[i, j] == larger[j, i] == other[i, j]
+            assert (larger == larger.T).all()

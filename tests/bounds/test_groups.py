@@ -38,17 +38,17 @@ def test_the_bound_is_true_and_at_least_the_tail(seed, k):
         bound = grouped_bound(X, X.T @ X, k, Allowance(), n_groups=4, max_iter=30)
         if bound is None:  # no more groups than parts
             continue
-        found = bound.value
-        assert at_most(found, best_single_factor_error(X, k), total)
+        proven = bound.value
+        assert at_most(proven, best_single_factor_error(X, k), total)
         tail = float(np.sum(np.linalg.svd(X, compute_uv=False)[k:] ** 2))
-        assert found >= tail * (1 - 1e-4) - 1e-9 * total
+        assert proven >= tail * (1 - 1e-4) - 1e-9 * total
 
 
 def test_dense_and_sparse_rows_prove_the_same():
     X = np.random.default_rng(0).random((60, 8)) * (np.random.default_rng(1).random((60, 8)) < 0.5)
     dense, sparse = (
-        grouped_bound(one, X.T @ X, 3, Allowance(), n_groups=20, max_iter=30)
-        for one in (X, csr_array(X))
+        grouped_bound(rows, X.T @ X, 3, Allowance(), n_groups=20, max_iter=30)
+        for rows in (X, csr_array(X))
     )
     assert sparse.value == pytest.approx(dense.value, rel=1e-6)
 
@@ -58,15 +58,15 @@ def test_duplicated_rows_are_grouped_without_loss():
     X = rng.random((12, 4))
     many = np.repeat(X, 30, axis=0) / np.sqrt(30.0)
     few = grouped_bound(X, X.T @ X, 3, Allowance(), n_groups=12).value
-    found = grouped_bound(many, many.T @ many, 3, Allowance(), n_groups=60).value
-    assert found == pytest.approx(few, rel=1e-2)
+    bound = grouped_bound(many, many.T @ many, 3, Allowance(), n_groups=60).value
+    assert bound == pytest.approx(few, rel=1e-2)
 
 
 def test_without_time_the_tail_remains():
     X = np.random.default_rng(0).random((200, 10))
-    found = grouped_bound(X, X.T @ X, 3, Allowance(0.0), n_groups=30)
+    bound = grouped_bound(X, X.T @ X, 3, Allowance(0.0), n_groups=30)
     tail = float(np.sum(np.linalg.svd(X, compute_uv=False)[3:] ** 2))
-    assert found.value == pytest.approx(tail, rel=1e-6)
+    assert bound.value == pytest.approx(tail, rel=1e-6)
 
 
 def test_groups_that_are_no_more_than_the_parts_prove_nothing():
@@ -88,8 +88,8 @@ def test_a_tight_certificate_of_points_that_fall_into_few_groups(case):
     else:
         X, k = rng.random((1000, 30)), 425
         labels = rng.integers(425, size=len(X))
-    found = orthonmf.certify(X, labels, n_components=k, seconds=0.2).certificate
-    assert found.ratio is None or found.ratio >= 1
+    certificate = orthonmf.certify(X, labels, n_components=k, seconds=0.2).certificate
+    assert certificate.ratio is None or certificate.ratio >= 1
 
 
 @pytest.mark.parametrize("seed", range(5))

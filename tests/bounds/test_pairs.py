@@ -83,8 +83,8 @@ def test_what_is_not_of_unit_length_or_too_light_takes_no_part():
     two = pair_packing_bound(rows[:2], np.ones(2)).value
     assert two < 0.9 * whole
     for given in ((spoiled, np.ones(3)), (rows, np.array([1.0, 1.0, 1e-300]))):
-        found = pair_packing_bound(*given).value
-        assert found == pytest.approx(two, rel=1e-12)
+        packed = pair_packing_bound(*given).value
+        assert packed == pytest.approx(two, rel=1e-12)
 
 
 def by_formula(X, *removals):
@@ -110,12 +110,12 @@ def test_it_is_what_the_pairs_cost_and_no_more_than_the_optimum(seed, store):
     rng = np.random.default_rng(seed)
     X = rng.exponential(size=(4, 4)) * (rng.random((4, 4)) < 0.8) + 0.01
     removals = random_removals(rng, X)
-    found = removal_packing_bound(store(X), np.einsum("ij,ij->i", X, X), *removals)
+    packed = removal_packing_bound(store(X), np.einsum("ij,ij->i", X, X), *removals)
     expected = by_formula(X, *removals)
-    assert found == pytest.approx(expected, rel=1e-9)
-    assert found <= expected * (1 + 1e-14)
+    assert packed == pytest.approx(expected, rel=1e-9)
+    assert packed <= expected * (1 + 1e-14)
     total = float(np.sum(X**2))
-    assert at_most(found, best_double_factor_error(X, 4) + 1e-14 * total, total)
+    assert at_most(packed, best_double_factor_error(X, 4) + 1e-14 * total, total)
 
 
 def test_a_row_that_spends_too_much_is_scaled_back():

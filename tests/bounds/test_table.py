@@ -85,14 +85,14 @@ def test_with_a_core_each_side_is_bounded_alone_and_says_so():
 
 def test_bounds_over_samples_hold_for_samples_and_those_over_both_are_larger():
     data = as_matrix(X[:6, :4])
-    found = {}
+    best = {}
     for orthogonal in ("samples", "both"):
         case = Case(data, orthogonal, 2, 1e300, allowance=Allowance(1e6))
-        found[orthogonal] = max(bound.value for bound in find_bounds(case, "tight"))
+        best[orthogonal] = max(bound.value for bound in find_bounds(case, "tight"))
     optimum = best_single_factor_error(data.dense(), 2)
-    assert found["samples"] <= optimum * (1 + 1e-12)
-    assert found["both"] <= best_double_factor_error(data.dense(), 2) * (1 + 1e-12)
-    assert found["both"] >= found["samples"] * (1 - 1e-3)
+    assert best["samples"] <= optimum * (1 + 1e-12)
+    assert best["both"] <= best_double_factor_error(data.dense(), 2) * (1 + 1e-12)
+    assert best["both"] >= best["samples"] * (1 - 1e-3)
 
 
 def test_data_that_are_not_in_memory_say_why_nothing_is_proven(tmp_path, monkeypatch):
@@ -204,6 +204,6 @@ MATRICES = {
 @pytest.mark.parametrize("name", BOUNDS)
 def test_nothing_is_proven_where_the_error_can_be_zero_and_never_less_than_nothing(name, matrix):
     X = MATRICES[matrix]
-    found = BOUNDS[name](X, 2)
-    assert isinstance(found, LowerBound)
-    assert 0.0 <= found.value <= 1e-12 * np.sum(X**2)
+    bound = BOUNDS[name](X, 2)
+    assert isinstance(bound, LowerBound)
+    assert 0.0 <= bound.value <= 1e-12 * np.sum(X**2)

@@ -68,19 +68,19 @@ def check(problem, **options):
     """Compare all that a fit claims with what is so; the kinds of claims that were made."""
     X, k, orthogonal, rows, columns = problem
     store = options.pop("store")
-    found = orthonmf.factorize(
+    result = orthonmf.factorize(
         store(X), k, orthogonal=orthogonal, sample_weight=rows, feature_weight=columns, **options
     )
     underflown = as_matrix(X, sample_weight=rows, feature_weight=columns).underflown
-    assert ("underflow" in found.certificate.quantity) == (len(underflown) > 0)
+    assert ("underflow" in result.certificate.quantity) == (len(underflown) > 0)
     X = X.copy()
     X[underflown] = 0.0  # which is what claims are about, as they say
     total = exact_total(X, rows, columns)
     smallest = smallest_error(X, k, orthogonal, rows, columns)
     slack = total * RESOLUTION
-    error = exact_error(X, found.loadings, found.components, rows, columns)
+    error = exact_error(X, result.loadings, result.components, rows, columns)
     assert error + slack >= smallest
-    claim, made = found.certificate, set()
+    claim, made = result.certificate, set()
     assert "nan" not in str(claim)
     if claim.lower_bound is not None:
         made.add("lower bound")
@@ -98,24 +98,24 @@ def check(problem, **options):
         made.add("promise")
         assert error <= Fraction(claim.a_priori_ratio) * (smallest + slack)
     tolerance = 1e-9 if X.dtype == np.float64 else 1e-4
-    assert abs(float(error / total) - found.relative_squared_error) <= tolerance
-    assert found.history[-1] == found.relative_squared_error
-    assert list(found.history) == sorted(found.history, reverse=True)
-    check_shape_and_orthogonality(X, found)
+    assert abs(float(error / total) - result.relative_squared_error) <= tolerance
+    assert result.history[-1] == result.relative_squared_error
+    assert list(result.history) == sorted(result.history, reverse=True)
+    check_shape_and_orthogonality(X, result)
     return made
 
 
-def check_shape_and_orthogonality(X, found):
-    assert np.isfinite(found.components).all()
-    assert (found.components >= 0).all()
-    assert np.isfinite(to_array(found.loadings)).all()
-    if found.orthogonal != "features":
-        assert (np.count_nonzero(to_array(found.loadings), axis=1) <= 1).all()
-        np.testing.assert_array_equal(found.labels < 0, found.scales == 0)
-    if found.orthogonal != "samples":
-        assert (np.count_nonzero(found.components, axis=0) <= 1).all()
-        np.testing.assert_array_equal(found.feature_labels < 0, found.feature_scales == 0)
-    squares = [sum(Fraction(float(value)) ** 2 for value in row) for row in found.components]
+def check_shape_and_orthogonality(X, result):
+    assert np.isfinite(result.components).all()
+    assert (result.components >= 0).all()
+    assert np.isfinite(to_array(result.loadings)).all()
+    if result.orthogonal != "features":
+        assert (np.count_nonzero(to_array(result.loadings), axis=1) <= 1).all()
+        np.testing.assert_array_equal(result.labels < 0, result.scales == 0)
+    if result.orthogonal != "samples":
+        assert (np.count_nonzero(result.components, axis=0) <= 1).all()
+        np.testing.assert_array_equal(result.feature_labels < 0, result.feature_scales == 0)
+    squares = [sum(Fraction(float(value)) ** 2 for value in row) for row in result.components]
     rounding = (X.shape[1] + 8) * float(np.finfo(X.dtype).eps)
     assert all(abs(square - 1) <= rounding for square in squares)
 

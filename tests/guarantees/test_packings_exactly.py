@@ -34,11 +34,11 @@ def packings(X, rows=None, columns=None):
     matrix = as_matrix(X, sample_weight=rows, feature_weight=columns)
     unit = Fraction(2) ** (2 * (matrix.exponent + matrix._weight_power))
     sides = [Samples(matrix), columns_of(matrix)]
-    found = [pair_packing_bound(side.coordinates(), side.weights).value for side in sides]
+    bounds = [pair_packing_bound(side.coordinates(), side.weights).value for side in sides]
     for whole in (matrix.whole(), matrix.whole(transposed=True)):
-        found += [factorize_heaviest(whole).lower_bound]
-        found += [factorize_heaviest(csr_array(whole)).lower_bound]
-    return [Fraction(value) * unit for value in found]
+        bounds += [factorize_heaviest(whole).lower_bound]
+        bounds += [factorize_heaviest(csr_array(whole)).lower_bound]
+    return [Fraction(value) * unit for value in bounds]
 
 
 @pytest.mark.slow
@@ -87,11 +87,11 @@ def test_rows_whose_squared_lengths_lost_their_digits_cost_nothing(significand, 
 def test_scales_of_the_whole_matrix_change_no_claim(exponent):
     for seed in range(6):
         X = np.random.default_rng(seed).exponential(size=(3, 3))
-        found = orthonmf.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=0)
+        plain = orthonmf.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=0)
         moved = np.ldexp(X, exponent)
         again = orthonmf.factorize(moved, 3, orthogonal="both", algorithm="paper", random_state=0)
         bound = again.certificate.lower_bound
-        assert bound == pytest.approx(found.certificate.lower_bound, rel=1e-12)
+        assert bound == pytest.approx(plain.certificate.lower_bound, rel=1e-12)
         total, smallest = exact_total(moved), smallest_error(moved, 3, "both")
         assert Fraction(bound) * total <= smallest
         error = exact_error(moved, again.loadings, again.components)

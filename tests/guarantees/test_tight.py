@@ -36,9 +36,9 @@ def test_the_bound_never_exceeds_the_optimum_and_beats_the_tail(seed, k):
     rng = np.random.default_rng(seed)
     for X in small_matrices(rng, 6, 4, 20):
         gram, total = X @ X.T, float(np.sum(X**2))
-        found = bound(gram, k, 4, max_iter=40)
-        assert at_most(found, best_single_factor_error(X, k), total)
-        assert found >= tail_from_gram(gram, k, 4).value * (1 - 1e-6) - 1e-12 * total
+        proven = bound(gram, k, 4, max_iter=40)
+        assert at_most(proven, best_single_factor_error(X, k), total)
+        assert proven >= tail_from_gram(gram, k, 4).value * (1 - 1e-6) - 1e-12 * total
 
 
 @pytest.mark.parametrize("gram", [np.zeros((4, 4)), np.full((4, 4), np.inf), np.eye(3)])
@@ -49,8 +49,8 @@ def test_where_nothing_can_be_proven_the_bound_is_zero(gram):
 def test_without_time_the_tail_remains_and_it_is_told_why():
     X, _ = planted(40, 20, 3, 0.5, seed=1)
     allowance = Allowance(0.0)
-    found = all_pairs_bound(X @ X.T, 3, 20, allowance)
-    assert found.value == pytest.approx(tail_from_gram(X @ X.T, 3, 20).value, rel=1e-9)
+    proven = all_pairs_bound(X @ X.T, 3, 20, allowance)
+    assert proven.value == pytest.approx(tail_from_gram(X @ X.T, 3, 20).value, rel=1e-9)
     assert allowance.tell("this").endswith("; the search was stopped by its time limit")
 
 
@@ -82,10 +82,10 @@ def test_the_bound_is_within_two_percent_on_planted_data(noise):
         tops = [np.linalg.svd(X[labels == s], full_matrices=False)[2][0] for s in range(5)]
         labels = np.abs(X @ np.array(tops).T).argmax(axis=1)
     error = squared_error_of_partition(X, labels)
-    found = bound(X @ X.T, 5, 40, upper=error)
-    print(f"noise {noise}: error / bound {error / found:.4f}")
-    assert found <= error <= 1.02 * found
-    assert tail_from_gram(X @ X.T, 5, 40).value < found
+    proven = bound(X @ X.T, 5, 40, upper=error)
+    print(f"noise {noise}: error / bound {error / proven:.4f}")
+    assert proven <= error <= 1.02 * proven
+    assert tail_from_gram(X @ X.T, 5, 40).value < proven
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -94,7 +94,7 @@ def test_batches_of_rows_add_up_to_a_bound_for_all(seed):
     X = next(small_matrices(rng, 8, 4, 1)) if seed % 2 else rng.exponential(size=(8, 4))
     halves = np.array_split(rng.permutation(8), 2)
     grams = [lambda half=half: X[half] @ X[half].T for half in halves]
-    found = sum_of_batches(grams, 2, 4, Allowance()).value
-    assert at_most(found, best_single_factor_error(X, 2), float(np.sum(X**2)))
+    proven = sum_of_batches(grams, 2, 4, Allowance()).value
+    assert at_most(proven, best_single_factor_error(X, 2), float(np.sum(X**2)))
     parts = sum(best_single_factor_error(X[half], 2) for half in halves)
-    assert found >= 0.5 * parts
+    assert proven >= 0.5 * parts

@@ -35,8 +35,8 @@ def some_matrices(rng, n, m, count):
         lambda: block_diagonal(rng, n, m, 2) + 0.1 * rng.random((n, m)),
         lambda: np.kron(np.eye(2), rng.random((n, m)))[:n, :m],
     ]
-    found = [kinds[number % len(kinds)]() for number in range(count)]
-    return [*found, *small_matrices(rng, n, m, count)]
+    matrices = [kinds[number % len(kinds)]() for number in range(count)]
+    return [*matrices, *small_matrices(rng, n, m, count)]
 
 
 @pytest.mark.parametrize(

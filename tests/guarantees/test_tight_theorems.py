@@ -171,8 +171,8 @@ def test_a_search_that_is_stopped_proves_no_more_than_is_so(iterations, monkeypa
     for number in range(iterations % 5, N_MATRICES, 10):
         X, optima = matrix_and_optima(number)
         for k in (2, 3):
-            found = all_pairs_bound(X @ X.T, k, 3, Allowance(), max_iter=iterations)
-            assert found.value <= optima[k]
+            proven = all_pairs_bound(X @ X.T, k, 3, Allowance(), max_iter=iterations)
+            assert proven.value <= optima[k]
 
 
 @pytest.mark.slow
@@ -184,10 +184,10 @@ def test_a_certificate_is_true_of_float32_never_below_the_tail_and_that_of_its_l
         result = orthonmf.factorize(
             X, 2, orthogonal=orthogonal, random_state=0, certificate="tight"
         )
-        found, tail = result.certificate, result.certify(X, "svd")
+        proven, tail = result.certificate, result.certify(X, "svd")
         total = sum(Fraction(float(x)) ** 2 for x in X.ravel())
-        assert Fraction(found.lower_bound) * total <= smallest_error(X, 2, orthogonal)
-        assert found.lower_bound >= tail.lower_bound
+        assert Fraction(proven.lower_bound) * total <= smallest_error(X, 2, orthogonal)
+        assert proven.lower_bound >= tail.lower_bound
         labels = {"labels": result.labels, "feature_labels": result.feature_labels}
         judged = orthonmf.certify(X, **labels, n_components=2, method="tight").certificate
-        assert judged.lower_bound == pytest.approx(found.lower_bound, rel=1e-3)
+        assert judged.lower_bound == pytest.approx(proven.lower_bound, rel=1e-3)

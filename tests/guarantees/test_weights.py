@@ -85,11 +85,11 @@ def test_scales_that_weights_take_back_change_nothing(setting, power):
     row_weights[3] = 2.0 ** (-2 * power)
     scaled[:, 1] *= 2.0**power
     column_weights[1] = 2.0 ** (-2 * power)
-    found = fit(scaled, setting, sample_weight=row_weights, feature_weight=column_weights)
-    assert found.relative_squared_error == pytest.approx(plain.relative_squared_error, rel=1e-9)
-    assert found.error == pytest.approx(plain.error, rel=1e-9)
+    result = fit(scaled, setting, sample_weight=row_weights, feature_weight=column_weights)
+    assert result.relative_squared_error == pytest.approx(plain.relative_squared_error, rel=1e-9)
+    assert result.error == pytest.approx(plain.error, rel=1e-9)
     lower = plain.certificate.lower_bound
-    assert found.certificate.lower_bound == pytest.approx(lower, rel=1e-6)
+    assert result.certificate.lower_bound == pytest.approx(lower, rel=1e-6)
 
 
 def test_feature_weights_are_used_by_loadings_too():
@@ -152,17 +152,17 @@ def test_missing_values_and_feature_weights_share_the_metric(setting):
     X = rng.exponential(size=(12, 6))
     X[rng.random(X.shape) < 0.15] = np.nan
     weights = np.array([1.0, 0.0, 1e-4, 2.0, 1.0, 1.0])
-    found = fit(X, setting, feature_weight=weights, missing_values=np.nan)
+    result = fit(X, setting, feature_weight=weights, missing_values=np.nan)
     dropped = fit(
         X[:, weights > 0], setting, feature_weight=weights[weights > 0], missing_values=np.nan
     )
-    assert not found.components[:, 1].any()
-    assert found.relative_squared_error == pytest.approx(dropped.relative_squared_error, rel=0.05)
-    loadings = to_array(found.loadings)
-    difference = np.square(np.nan_to_num(X - loadings @ found.components)) @ weights
+    assert not result.components[:, 1].any()
+    assert result.relative_squared_error == pytest.approx(dropped.relative_squared_error, rel=0.05)
+    loadings = to_array(result.loadings)
+    difference = np.square(np.nan_to_num(X - loadings @ result.components)) @ weights
     total = (np.square(np.nan_to_num(X)) @ weights).sum()
-    assert found.relative_squared_error == pytest.approx(difference.sum() / total, rel=1e-9)
-    again = to_array(found.transform(X, missing_values=np.nan))
+    assert result.relative_squared_error == pytest.approx(difference.sum() / total, rel=1e-9)
+    again = to_array(result.transform(X, missing_values=np.nan))
     np.testing.assert_array_equal(again, loadings)
 
 
