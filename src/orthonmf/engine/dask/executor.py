@@ -103,30 +103,39 @@ class _Pass:
         """Those of all blocks, in order."""
         self._fill()
         while self._in_flight:
-            blocks, _ = self._in_flight[0]
+            blocks, future = self._in_flight[0]
+            rows = self._source.expect(blocks.start).rows
             try:
-                yield from self._receive()
+                with failures_in(rows):
+                    outcomes = await_result(self._client, future)
             except self._killed as error:
                 if blocks.start < self._alone:
-                    raise report_killed(error, self._source.expect(blocks.start).rows) from error
+                    raise report_killed(error, rows) from error
                 # All that waited on a worker when it died is suspected: alone, a block is judged
                 # by what it does itself, and has the memory of the worker to itself.
-                self._withdraw(blocks.start)
-                self._alone = blocks.stop
+                self._withdraw()
+                self._sent, self._alone = blocks.start, blocks.stop
+            else:
+                self._in_flight.popleft()
+                future.release()
+                rest = blocks[len(outcomes) :]
+                if rest:  # what a task left out is sent again
+                    self._in_flight.appendleft((rest, *self._futures([rest])))
+                for index, (result, bits) in zip(blocks, outcomes, strict=False):
+                    self._source.check(index, bits)
+                    yield result
             self._fill()
 
     def _fill(self) -> None:
-        """See that enough blocks are at work."""
+        """See that enough blocks are at work, those of a group by one task."""
+        groups: list[range] = []
         if self._sent < self._alone:
             if not self._in_flight:
-                self._send([range(self._sent, self._sent + 1)])
+                groups = [range(self._sent, self._sent + 1)]
         elif len(self._in_flight) <= self._most // 2:
             stop = len(self._source.delayed)
             starts = range(self._sent, stop, self._per_task)[: self._most - len(self._in_flight)]
-            self._send([range(start, min(start + self._per_task, stop)) for start in starts])
-
-    def _send(self, groups: list[range]) -> None:
-        """Put the next blocks to work, those of a group by one task."""
+            groups = [range(start, min(start + self._per_task, stop)) for start in starts]
         if groups:
             self._in_flight.extend(zip(groups, self._futures(groups), strict=True))
             self._sent = groups[-1].stop
@@ -137,10 +146,10 @@ class _Pass:
         tasks = []
         for group in groups:
             job = partial(work_on_blocks, alike, [self._task(index) for index in group])
-            held = [] if self._source.recipes else [self._source.delayed[index] for index in group]
+            made = [] if self._source.recipes else [self._source.delayed[index] for index in group]
             of_group = f"{name}-of-{group.start}"
             delayed = self._dask.delayed(job, name=of_group, pure=False, traverse=False)
-            tasks.append(delayed(self._shared, *held, dask_key_name=(name, group.start)))
+            tasks.append(delayed(self._shared, *made, dask_key_name=(name, group.start)))
         with self._dask.config.set(QUIET):
             return self._client.compute(tasks, retries=RETRIES)
 
@@ -150,27 +159,13 @@ class _Pass:
         recipe = None if recipes is None else recipes[index]
         return BlockTask(self._source.expect(index), slices, recipe)
 
-    def _receive(self) -> Iterator[Any]:
-        """The results of the first task in flight; what it left out is sent again."""
-        blocks, future = self._in_flight[0]
-        with failures_in(self._source.expect(blocks.start).rows):
-            outcomes = await_result(self._client, future)
-        self._in_flight.popleft()
-        future.release()
-        rest = blocks[len(outcomes) :]
-        if rest:
-            self._in_flight.appendleft((rest, *self._futures([rest])))
-        for index, (result, bits) in zip(blocks, outcomes, strict=False):
-            self._source.check(index, bits)
-            yield result
-
-    def _withdraw(self, index: int) -> None:
-        """Take back everything in flight; the block at ``index`` is the next to be sent."""
+    def _withdraw(self) -> None:
+        """Take back everything in flight."""
         # A release would reach the scheduler after the block has been sent again, and has met its
         # old failure there; a cancellation arrives before.
         self._client.cancel(self._futures_left())
         self._in_flight.clear()
-        self._sent, self._shared = index, self._share()
+        self._shared = self._share()
 
     def _futures_left(self) -> list[Any]:
         shared = [] if isinstance(self._shared, bytes) else [self._shared]
