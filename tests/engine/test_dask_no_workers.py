@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import orthonmf
-from orthonmf.engine.dask import waiting
+from orthonmf.engine.dask import executor
 from orthonmf.errors import NoWorkersWarning
 
 dask = pytest.importorskip("dask")
@@ -53,7 +53,7 @@ def at_warning(number, act):
 
 @pytest.mark.cluster
 def test_a_fit_warns_again_and_again_and_goes_on_when_a_worker_comes(workers, monkeypatch):
-    monkeypatch.setattr(waiting, "BETWEEN_LOOKS", 0.1)
+    monkeypatch.setattr(executor, "BETWEEN_LOOKS", 0.1)
     workers.kill_all()
     starting = threading.Thread(target=workers.start, args=(1,))
     with (

@@ -1,25 +1,25 @@
-"""A Dask cluster as an executor: blocks stay where they are, small results come back in order."""
+"""A Dask cluster as an executor: blocks stay where they are, small results come back in order.
+
+A fit waits for the cluster as long as it takes, and warns of one without workers.
+"""
 
 from __future__ import annotations
 
 import sys
 import uuid
+import warnings
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from orthonmf.engine.dask.blocks import BlockTask, work_on_blocks
 from orthonmf.engine.dask.failures import failures_in, report_killed
-from orthonmf.engine.dask.waiting import await_result
 from orthonmf.engine.executors import Absorb, Executor, Work
 from orthonmf.engine.sources import Source, block_rows
-from orthonmf.errors import InvalidInputError
+from orthonmf.errors import InvalidInputError, NoWorkersWarning
 from orthonmf.extras import import_extra
-
-if TYPE_CHECKING:
-    from orthonmf.engine.dask.source import DaskSource
 
 # For every thread of the cluster one task at work and one waiting; results take memory too.
 IN_FLIGHT_PER_THREAD = 2
@@ -32,6 +32,9 @@ MOST_BLOCKS = 64
 MOST_BYTES_WITH_TASKS = 2**20
 # Reading a file or an object store may fail now and then.
 RETRIES = 2
+# Seconds between two looks at a cluster that has not answered yet; at every second one without
+# workers there is a warning.
+BETWEEN_LOOKS = 30.0
 # Dask warns of large graphs and advises to scatter, after which a lost worker loses the fit.
 QUIET = {"distributed.admin.large-graph-warning-threshold": "1 TiB"}
 
@@ -62,7 +65,7 @@ class DaskExecutor:
     def __init__(self, client: Any, local: Executor) -> None:
         self._client, self._local = client, local
 
-    def fold(self, source: Source | DaskSource, work: Work, absorb: Absorb) -> None:
+    def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
         """Call ``absorb(rows, result)`` once for every block, the first block first."""
         if not source.elsewhere:
             self._local.fold(source, work, absorb)
@@ -185,3 +188,28 @@ def blocks_per_task(source: Any, n_threads: int) -> int:
     if source.recipes is None:
         return 1
     return max(1, min(MOST_BLOCKS, -(-len(source.delayed) // (TASKS_PER_THREAD * n_threads))))
+
+
+def await_result(client: Any, future: Any) -> Any:
+    """The result of a task, or its error.
+
+    It is asked for when the task is done: Dask fetches results of several calls together, and one
+    call that is broken off while it waits for them breaks off the next. Where the worker that had
+    it is gone by then, Dask has the task done again.
+    """
+    without = 0
+    while True:
+        try:
+            import_extra("distributed", "dask").wait([future], timeout=BETWEEN_LOOKS)
+            break
+        except TimeoutError:
+            without = 0 if client.nthreads() else without + 1
+            if without % 2:
+                address = client.scheduler.address
+                warnings.warn(
+                    f"the Dask cluster at {address} has no workers, and the fit waits. Start some, "
+                    f"for example with cluster.scale(2) or the command 'dask worker {address}'",
+                    NoWorkersWarning,
+                    stacklevel=2,
+                )
+    return future.result()
