@@ -147,6 +147,13 @@ def test_it_is_refused_with_place_and_remedy(name, tmp_path):
         read_matrix(path)
 
 
+@pytest.mark.parametrize("text", ["1\n2\n", "a\n1\n2\n"])
+def test_a_column_of_names_alone_is_no_table(text, tmp_path):
+    (tmp_path / "x.csv").write_text(text)
+    with pytest.raises(FileError, match=r"x\.csv: line \d: the only column holds the names"):
+        read_matrix(tmp_path / "x.csv", index=True)
+
+
 def test_a_short_line_is_no_missing_value(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("a,b\n1,2\n3\n")

@@ -249,6 +249,8 @@ def _lay_out(records: list[Line], delimiter: str, request: Request) -> tuple[_Ta
     if has_index is None:
         has_index = _has_index(header, body, delimiter, request)
     first = int(has_index)
+    if width == first:
+        raise request.error("the only column holds the names of rows", body[0][0])
     names = _column_names(header, width, has_index, request)
     index_label = [header[1][0] if header and len(header[1]) == width else ""][:first]
     labels = [*index_label, *(names or map(str, range(width - first)))]
