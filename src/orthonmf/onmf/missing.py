@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from orthonmf.alternation import Method, Update, alternate, errors_of
+from orthonmf.alternation import Method, Update
 from orthonmf.certificate import Promise
-from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.missing import MaskedMatrix, MaskedSweep
 from orthonmf.engine.points import Points, Samples, StreamedColumns, move_idle
 from orthonmf.engine.sampling import draw
@@ -26,7 +25,7 @@ from orthonmf.kmeans.subroutines import weighted_kmeans
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import unit_rows
 from orthonmf.onmf.search.loop import Escape, Search, Start
-from orthonmf.onmf.solution import Solution, pad
+from orthonmf.onmf.solution import Solution, descend_by, pad
 from orthonmf.typing import Array
 
 NO_PROMISE = Promise(
@@ -77,12 +76,8 @@ class _Observed(Method[Array, _Refit]):
 
     def descend(self, start: Start) -> Solution:
         """Sweep until one lowers the error by less than ``tol`` of itself."""
-        step, options = Checkpoint().next_step(), self._options
-        alternated = alternate(
-            self, start.directions, max_iter=options.max_iter, tol=options.tol, step=step
-        )
-        history = errors_of(alternated.history, self.total)
-        return Solution(alternated.last.vectors, alternated.history[-1], history, len(history))
+        options = self._options
+        return descend_by(self, start.directions, max_iter=options.max_iter, tol=options.tol)
 
     def update(self, vectors: Array) -> _Refit:
         sweep = self._matrix.masked_sweep(vectors, self._orthogonal)

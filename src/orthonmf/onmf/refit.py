@@ -11,9 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from orthonmf.alternation import Method, Update, alternate, errors_of
+from orthonmf.alternation import Method, Update
 from orthonmf.certificate import NOTHING_PROMISED
-from orthonmf.checkpoint import Checkpoint
 from orthonmf.engine.counts import sum_rows
 from orthonmf.engine.losses import KULLBACK_LEIBLER
 from orthonmf.engine.matrix import Matrix
@@ -27,7 +26,7 @@ from orthonmf.onmf.divergence.one_side import scales_of_columns, sum_columns, to
 from orthonmf.onmf.divergence.publish import publish_expressed, publish_profiles
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.publish import publish_labels
-from orthonmf.onmf.solution import CoreSolution, Solution, solve_zero
+from orthonmf.onmf.solution import CoreSolution, Solution, descend_by, solve_zero
 from orthonmf.typing import Array
 from orthonmf.vectors import unit_lengths
 
@@ -77,18 +76,11 @@ def _refit_partition(
     support = None
     if rows and feature_labels is not None:
         support = np.arange(k)[:, None] == feature_labels
-    powers, step = _PowerSteps(points, given, support), Checkpoint().next_step()
-    ended = alternate(powers, points.sums(given, k), max_iter=MAX_STEPS, tol=TOLERANCE, step=step)
-    directions = powers.keep_support(ended.last.vectors)
-    solution = Solution(
-        directions,
-        ended.history[-1],
-        errors_of(ended.history, points.total),
-        n_sweeps=len(ended.history),
-        steps=(STEP,),
-        components=points.components_of(given, directions),
-        unused=UNUSED,
-    )
+    powers = _PowerSteps(points, given, support)
+    solution = descend_by(powers, points.sums(given, k), max_iter=MAX_STEPS, tol=TOLERANCE)
+    directions = powers.keep_support(solution.directions)
+    components = points.components_of(given, directions)
+    solution = replace(solution, steps=(STEP,), components=components, unused=UNUSED)
     return publish_labels(matrix, labels, solution, options)
 
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from orthonmf.alternation import Method, alternate, errors_of
 from orthonmf.certificate import NOTHING_PROMISED, Promise
+from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import DirectionSweep
 from orthonmf.typing import Array
@@ -56,6 +58,22 @@ class Solution:
     # groups of columns (l, m) that they are made of.
     components: Array = field(default_factory=partial(np.zeros, (0, 0)))
     groups: Array | None = None
+
+
+def descend_by(
+    method: Method[Any, Any], start: Any, *, max_iter: int, tol: float, step: Step | None = None
+) -> Solution:
+    """What updates from a start end with; ``step`` may know how far an earlier attempt came."""
+    step = step or Checkpoint().next_step()
+    if not step.finished:
+        alternated = alternate(method, start, max_iter=max_iter, tol=tol, step=step)
+        step.finish(alternated.history, **method.arrays_of(alternated.last.vectors))
+    return Solution(
+        method.vectors_of(step.arrays),
+        step.history[-1],
+        errors_of(step.history, method.total),
+        n_sweeps=len(step.history),
+    )
 
 
 def pad(vectors: Array, count: int) -> Array:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthonmf.alternation import Method, Update, alternate
-from orthonmf.checkpoint import Checkpoint, Step
+from orthonmf.alternation import Method, Update
+from orthonmf.checkpoint import Step
 from orthonmf.engine.points import Points
-from orthonmf.onmf.search.descent import solution_of
-from orthonmf.onmf.solution import Solution
+from orthonmf.onmf.solution import Solution, descend_by
 from orthonmf.typing import Array
 from orthonmf.vectors import divide, winners_only
 
@@ -26,12 +25,7 @@ def descend_disjoint(
     The directions passed in may overlap; the first sweep separates them, and every later one
     reads the data once whatever their number.
     """
-    step = step or Checkpoint().next_step()
-    if not step.finished:
-        splits = _Splits(points)
-        alternated = alternate(splits, directions, max_iter=max_iter, tol=tol, step=step)
-        step.finish(alternated.history, vectors=alternated.last.vectors)
-    return solution_of(points, step)
+    return descend_by(_Splits(points), directions, max_iter=max_iter, tol=tol, step=step)
 
 
 class _Splits(Method[Array, Update[Array]]):

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.alternation import Method, Update, alternate, errors_of
-from orthonmf.checkpoint import Checkpoint, Step
+from orthonmf.alternation import Method, Update
+from orthonmf.checkpoint import Step
 from orthonmf.engine.compressed import compress_columns, compress_rows
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Samples
 from orthonmf.onmf.exact_directions import find_top_directions
 from orthonmf.onmf.search.descent import descend
-from orthonmf.onmf.solution import CoreSolution, Solution
+from orthonmf.onmf.solution import CoreSolution, Solution, descend_by
 from orthonmf.progress import silence
 from orthonmf.typing import Array
 from orthonmf.vectors import divide
@@ -80,17 +80,8 @@ def descend_core(
     A round solves the problem of the rows, then that of the columns. With ``given`` labels of rows
     (n,) and of columns (m,) these are kept, and a half is the best factors of one side's groups.
     """
-    step = step or Checkpoint().next_step()
     halves = _Halves(matrix, max_iter, tol, given)
-    if not step.finished:
-        alternated = alternate(halves, start, max_iter=max_iter, tol=tol, step=step)
-        step.finish(alternated.history, **halves.arrays_of(alternated.last.vectors))
-    return Solution(
-        halves.vectors_of(step.arrays),
-        step.history[-1],
-        errors_of(step.history, matrix.total),
-        n_sweeps=len(step.history),
-    )
+    return descend_by(halves, start, max_iter=max_iter, tol=tol, step=step)
 
 
 class _Halves(Method[CoreSolution, Update[CoreSolution]]):
