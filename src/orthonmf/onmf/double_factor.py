@@ -2,7 +2,8 @@
 
 Step 1 is k-means, step 2 weight reduction, step 3 grouping and the coordinate split. What is
 promised follows from the ratio r of the clustering: that of the draws or of a stable local search
-(`kmeans/subroutines.py`), or what a function of the user claims. The default is in `blocks/`.
+(`kmeans/subroutines.py`), or what a function of the user claims. The default is in
+`blocks/both_sides.py`, and the step in which it differs from one side in `blocks/descent.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Kernels for blocks of rows held as C-ordered arrays, an order that is fast and nothing more.
 
-The sweep is `Kernel.sweep`, the same for dense and sparse rows: `find_winners`, then `sum_rows`.
+The sweep is `Kernel.sweep` in `interface.py`, the same for dense and sparse rows: `find_winners`,
+then `sum_rows`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Assigning a point to its best direction ignores that directions follow their points. Here a point
 moves when the energy that the component it enters is sure to gain exceeds the most that the
-component it leaves can lose, both by the Ritz values of a two-dimensional subspace.
+component it leaves can lose, both by the Ritz values of a two-dimensional subspace. Moves under the
+Kullback-Leibler divergence are exact: `onmf/divergence/moves.py`.
 """
 
 from __future__ import annotations
