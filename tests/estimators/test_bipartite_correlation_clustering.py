@@ -55,13 +55,6 @@ def test_rows_and_columns_are_built_on_access():
         _ = BipartiteCorrelationClustering().rows_
 
 
-def test_weighted_matrices_need_a_threshold():
-    with pytest.raises(InvalidInputError, match=r"X\[0, 0\] = 0.5.*binarize"):
-        BipartiteCorrelationClustering().fit(M * 0.5)
-    model = BipartiteCorrelationClustering(binarize=0.25, random_state=0).fit(M * 0.5)
-    assert model.disagreements_ == 1
-
-
 def test_names_of_vertices_are_kept():
     graph = Biadjacency.from_edges([("ann", "tea"), ("bob", "tea"), ("eve", "milk")])
     model = BipartiteCorrelationClustering(random_state=0).fit(graph)
