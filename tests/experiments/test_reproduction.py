@@ -152,16 +152,16 @@ def test_the_kept_page_is_that_of_the_kept_rows():
     assert sum(path.stat().st_size for path in KEPT.iterdir()) < 1.5e6
 
 
-def test_rows_of_other_code_are_not_gone_on_with(tmp_path, monkeypatch):
-    command = ["experiment-2", "--quick", "--methods", "best", "-o", str(tmp_path)]
-    assert main(command) == 0
-    rows_before = (tmp_path / RESULTS).read_bytes()
-    assert "minutes" in read_sittings(tmp_path / ENVIRONMENT)[0]
+@pytest.mark.slow
+def test_rows_of_other_code_are_not_gone_on_with(done, monkeypatch):
+    command = [*TINY, "-o", str(done)]
+    rows_before = (done / RESULTS).read_bytes()
+    assert "minutes" in read_sittings(done / ENVIRONMENT)[0]
     monkeypatch.setattr(runner, "machine", lambda: machine() | {"code": "another"})
     with pytest.raises(ValueError, match="other code of the library; name another folder"):
         main(command)
     assert main([*command, "--page-only"]) == 0
-    assert (tmp_path / RESULTS).read_bytes() == rows_before
+    assert (done / RESULTS).read_bytes() == rows_before
 
 
 def test_bounds_stand_next_to_our_errors_and_the_published_ones(tmp_path, monkeypatch):

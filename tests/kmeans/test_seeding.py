@@ -37,7 +37,7 @@ def test_pairs_are_drawn_with_the_probability_of_the_law(distance, side):
     expected = law_of_two_draws(X, distance)
     counts = np.zeros_like(expected)
     rng = np.random.default_rng(0)
-    draws = 4000
+    draws = 2000
     for _ in range(draws):
         first, second = seed(points, 2, rng, distance=distance)
         counts[first, second] += 1
