@@ -311,14 +311,6 @@ class Samples(Points):
         """(N,) the weights that were given to the points; ones where none were."""
         return np.asarray(on_host(self.matrix.weigh_rows(np.ones(self.matrix.shape[0]))))
 
-    def sums_of(self, indices: Array, labels: Array, coefficients: Array, k: int) -> Array:
-        """Sums (k, m) of coefficient times point over the given points of each label."""
-        everyone = np.full(self.matrix.shape[0], -1, dtype=np.int32)
-        everyone[indices] = labels
-        spread = np.zeros(self.matrix.shape[0])
-        spread[indices] = coefficients
-        return self.matrix.row_sums(everyone, spread, k)
-
     def gram_of(self, indices: Array) -> Array:
         """Gram matrix (c, c) of the weighted points at these positions."""
         return self.matrix.part(indices).row_gram()

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from orthonmf.engine.compressed import as_points
 from orthonmf.engine.point_gram import Products
@@ -37,10 +38,12 @@ MANY_COMPONENTS = 60
 # A tournament of fewer leaves no group out. Of more, so many draws that were repaired and come to
 # the same answer make it needless.
 SOME_COMPONENTS = 20
-ENOUGH_DRAWS = 3
+ENOUGH_DRAWS = 2
 SWEEPS, TOL = 8, 1e-3
 # Candidates that miss less than this share stand for all: data of few different directions.
 STANDS_FOR_ALL = 1e-6
+# What is added to squares of length one: more than rounding, and too little to change a choice.
+ROOT_SLACK = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +164,9 @@ def with_few_coordinates(centers: Array, cosines: Array | None) -> Array:
     c, m = centers.shape
     if cosines is None and m <= 2 * c:
         return centers
-    values, vectors = np.linalg.eigh(centers @ centers.T if cosines is None else cosines)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    cosines = centers @ centers.T if cosines is None else cosines
+    # What is added gives the matrix a root where vectors depend on each other.
+    return np.linalg.cholesky(cosines + ROOT_SLACK * np.eye(c))
 
 
 def choose(points: Points, candidates: Candidates, k: int, rng: np.random.Generator) -> Array:
@@ -186,8 +190,8 @@ def choose(points: Points, candidates: Candidates, k: int, rng: np.random.Genera
             won = few.power_update(labels, divide(scales, np.sqrt(few.weights)), k)
             sweep = few.sweep_directions(repair(few, won).directions)
             labels, scales = sweep.labels, sweep.products
-    members = np.zeros((k, len(labels)))
-    members[labels, np.arange(len(labels))] = scales * roots
+    everyone = np.arange(len(labels) + 1)
+    members = csc_array((scales * roots, labels, everyone), shape=(k, len(labels)))
     directions = members @ candidates.centers
     return directions[directions.any(axis=1)]
 

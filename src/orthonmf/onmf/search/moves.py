@@ -2,8 +2,9 @@
 
 Assigning a point to its best direction ignores that directions follow their points. Here a point
 moves when the energy that the component it enters is sure to gain exceeds the most that the
-component it leaves can lose, both by the Ritz values of a two-dimensional subspace. Moves under the
-Kullback-Leibler divergence are exact: `onmf/divergence/moves.py`.
+component it leaves can lose, both by the Ritz values of the plane of its direction and the point.
+Both components turn to the Ritz vectors at once: power steps would take long to get there.
+Moves under the Kullback-Leibler divergence are exact: `onmf/divergence/moves.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ MOVE_BLOCKS = 8
 # Moves are made when they promise so many times the gain that would end them.
 WORTH_A_PASS = 3.0
 FEWEST_POINTS_IN_A_BLOCK = 32
-REFITS = 3
 # Gains of points are weighed so many at once, so that they stay in cache.
 PRODUCTS_IN_CACHE = 2**15
 
@@ -59,48 +59,73 @@ def _best_moves(
     everyone = np.arange(len(labels))
     energies = np.broadcast_to(energies, alpha.shape)
     weights = np.broadcast_to(weights, alpha.shape)
-    # Gain of entering: the top eigenvalue of [[e + a, sqrt(ab)], [sqrt(ab), b]] less e, where a + b
-    # is the weight w: h + sqrt(h^2 + a e) with h = (w - e) / 2.
-    halves = (weights - energies) / 2
-    gains = np.square(halves)
-    gains += alpha * energies
-    np.sqrt(gains, out=gains)
-    gains += halves
-    # Loss of leaving: e less the top eigenvalue of [[e - a, -sqrt(ab)], [-sqrt(ab), 0]].
-    own_alpha, own_energies = alpha[everyone, labels], energies[everyone, labels]
-    own_beta = np.maximum(weights[everyone, labels] - own_alpha, 0.0)
-    rest = np.maximum(own_energies - own_alpha, 0.0)
-    losses = own_energies - (rest + np.sqrt(np.square(rest) + 4 * own_alpha * own_beta)) / 2
+    gains = gains_of_entering(alpha, weights, energies)
+    own = everyone, labels
+    losses = losses_of_leaving(alpha[own], weights[own], energies[own])
     gains[everyone, labels] = -np.inf
     targets = gains.argmax(axis=1)
     return targets, gains[everyone, targets] - losses
 
 
-class MoveBlocks:
-    """The points that may move, cut into small blocks, ready for passes of single moves."""
+def gains_of_entering(alpha: Array, weights: Array, energies: Array) -> Array:
+    """What components capture more, at the least, when points enter that have ``alpha`` along them.
 
-    def __init__(self, points: Samples, movable: Array) -> None:
-        self.points = points
-        size = max(FEWEST_POINTS_IN_A_BLOCK, -(-len(movable) // MOVE_BLOCKS))
-        self.positions = [movable[part] for part in slices(len(movable), size)]
-        self.blocks = points.cut(self.positions)
+    The top eigenvalue of [[e + a, sqrt(ab)], [sqrt(ab), b]] less e, where a + b is the weight w:
+    h + sqrt(h^2 + a e) with h = (w - e) / 2.
+    """
+    halves = (weights - energies) / 2
+    gains = np.square(halves)
+    gains += alpha * energies
+    np.sqrt(gains, out=gains)
+    gains += halves
+    return gains
+
+
+def losses_of_leaving(alpha: Array, weights: Array, energies: Array) -> Array:
+    """What components capture less, at the most, when points leave that have ``alpha`` along them.
+
+    e less the top eigenvalue of [[e - a, -sqrt(ab)], [-sqrt(ab), 0]].
+    """
+    beta, rest = np.maximum(weights - alpha, 0.0), np.maximum(energies - alpha, 0.0)
+    return energies - (rest + np.sqrt(np.square(rest) + 4 * alpha * beta)) / 2
 
 
 class Components:
-    """Sums, directions and energies of the components while points move between them."""
+    """Unit directions of components, and what each captures, while points move between them."""
 
-    def __init__(self, sums: Array, squares: Array) -> None:
-        self.sums, self.squares = sums, squares  # sum_i s_i x_i and sum_i s_i^2 per component
-        self.units, self.energies = np.zeros_like(sums), np.zeros_like(squares)
-        self.refresh(np.arange(len(sums)))
+    def __init__(self, sweep: DirectionSweep) -> None:
+        # Laid out as products of points with them are computed.
+        self.units = np.ascontiguousarray(unit_lengths(sweep.sums).T).T  # (k, m)
+        self.energies = captured_next(sweep)  # (k,)
 
-    def refresh(self, changed: Array) -> None:
-        """Directions and energies of the components that changed."""
-        squared_lengths = square_lengths(self.sums[changed])
-        self.units[changed] = divide(self.sums[changed], np.sqrt(squared_lengths)[:, None])
-        # |sum s_i x_i|^2 / sum s_i^2 is a Rayleigh quotient: at most the top squared singular
-        # value, and close to it when the scales are.
-        self.energies[changed] = divide(squared_lengths, self.squares[changed])
+    def move(self, points: Array, alpha: Array, leaving: Array, entering: Array) -> None:
+        """Turn the components that weighted points (c, m) leave and enter to their Ritz vectors.
+
+        ``alpha`` (2, c) are the energies of the points along both. What several moves of one
+        component change is added up.
+        """
+        weights, scales = square_lengths(points), np.sqrt(alpha)
+        losses = losses_of_leaving(alpha[0], weights, self.energies[leaving])
+        gains = gains_of_entering(alpha[1], weights, self.energies[entering])
+        # The Ritz vector is u + t (x - <x, u> u), and t = (change of the energy - a) / (b sqrt(a)).
+        beta = np.maximum(weights - alpha, 0.0)
+        turns = divide(np.array([losses, gains]) - alpha, beta * scales)
+        changed, places = np.unique(np.concatenate([leaving, entering]), return_inverse=True)
+        shares = np.zeros((len(changed), len(points)))
+        shares[places.reshape(2, -1), np.arange(len(points))] = turns
+        kept = 1.0 - np.bincount(places, (turns * scales).ravel())
+        turned = kept[:, None] * self.units[changed] + shares @ points
+        self.units[changed] = unit_lengths(np.maximum(turned, 0.0))
+        energies = self.energies[changed] + np.bincount(places, np.concatenate([-losses, gains]))
+        self.energies[changed] = np.maximum(energies, 0.0)
+
+
+def captured_next(sweep: DirectionSweep) -> Array:
+    """(k,) what the directions after a sweep capture at the least: ``|S|^2 / w`` of each.
+
+    A Rayleigh quotient: at most the top squared singular value of the points of the component.
+    """
+    return divide(square_lengths(sweep.sums), sweep.captured)
 
 
 def move_points(points: Samples, solution: Solution, *, max_passes: int, tol: float) -> Solution:
@@ -110,30 +135,31 @@ def move_points(points: Samples, solution: Solution, *, max_passes: int, tol: fl
     so the error never rises. Where all moves together promise little, none is made.
     """
     least = WORTH_A_PASS * tol * (points.total - solution.captured)
-    sweep = solution.sweep or points.sweep_directions(solution.directions)
-    promised, movable = look_at_moves(points, solution.directions, sweep)
+    best = solution.sweep or points.sweep_directions(solution.directions)
+    promised, movable = look_at_moves(points, solution.directions, best)
     if not promised > least:
         return solution
-    blocks, labels = MoveBlocks(points, movable), sweep.labels
-    best = refit(points, solution, labels)
-    share = SHARE_MOVED_AT_ONCE
+    size = max(FEWEST_POINTS_IN_A_BLOCK, -(-len(movable) // MOVE_BLOCKS))
+    positions = [movable[part] for part in slices(len(movable), size)]
+    blocks = list(zip(positions, points.cut(positions), strict=True))
+    captured, labels, share = float(captured_next(best).sum()), best.labels, SHARE_MOVED_AT_ONCE
     for _ in range(max_passes):
-        sums, moved_labels = _pass(blocks, best.directions, labels, share)
-        if moved_labels is None:
+        directions, moved_labels = _pass(points, blocks, best, labels, share)
+        if np.array_equal(moved_labels, labels):
             break
-        moved = refit(points, Solution(sums), moved_labels)
-        gained = moved.captured - best.captured
+        moved = points.update(moved_labels, directions)
+        gained = float(captured_next(moved).sum()) - captured
         if gained <= 0:  # too much moved at once: try again with more care
             share /= 8
             if share < SMALLEST_SHARE:
                 break
             continue
-        history = best.history + errors_of((moved.captured,), points.total)
-        best = Solution(moved.directions, moved.captured, history)
-        labels = moved_labels
-        if gained <= tol * (points.total - best.captured):
+        best, labels, captured = moved, moved_labels, captured + gained
+        history = solution.history + errors_of((captured,), points.total)
+        solution = Solution(best.sums, captured, history)
+        if gained <= tol * (points.total - captured):
             break
-    return best
+    return solution
 
 
 def look_at_moves(points: Samples, directions: Array, sweep: DirectionSweep) -> tuple[float, Array]:
@@ -156,62 +182,33 @@ def look_at_moves(points: Samples, directions: Array, sweep: DirectionSweep) -> 
     return float(net[net > 0].sum()), positions[net > -3 * missed[positions]]
 
 
-def refit(points: Samples, solution: Solution, labels: Array) -> Solution:
-    """Power steps with labels held fixed; captured energy is that of the labels kept."""
-    directions, captured = solution.directions, 0.0
-    for _ in range(REFITS):
-        updated = points.update(labels, directions)
-        directions, captured = updated.sums, float(updated.captured.sum())
-    return Solution(directions, captured, solution.history)
-
-
 def _pass(
-    blocks: MoveBlocks, directions: Array, labels: Array, share: float
-) -> tuple[Array, Array | None]:
-    """One pass: directions that have followed their points, and labels; None if none moved."""
-    points = blocks.points
-    labels = labels.copy()
-    updated = points.update(labels, directions)
-    scales = updated.products  # with which every point entered the sums
-    state = Components(updated.sums.copy(), updated.captured.copy())
-    n_moved = 0
-    for block, positions in zip(blocks.blocks, blocks.positions, strict=True):
-        products = block.raw_products(state.units)
-        moving, targets = _choose(products, block, labels[positions], state, share)
+    points: Samples,
+    blocks: list[tuple[Array, Samples]],
+    sweep: DirectionSweep,
+    labels: Array,
+    share: float,
+) -> tuple[Array, Array]:
+    """One pass over blocks of points: directions that have followed their points, and labels."""
+    labels, components = labels.copy(), Components(sweep)
+    for positions, block in blocks:
+        alpha = np.square(block.raw_products(components.units))
+        alpha *= block.multipliers()[:, None]
+        own, energies = labels[positions], components.energies
+        targets, net = net_gains(alpha, block.weights, own, energies)
+        better = np.flatnonzero(net > 1e-12 * block.weights)
+        better = better[np.argsort(-net[better], kind="stable")]
+        allowed = _not_too_much(
+            block.weights[better], own[better], targets[better], share * energies
+        )
+        moving = better[allowed]
         if len(moving) == 0:
             continue
-        n_moved += len(moving)
-        everyone = positions[moving]
-        leaving = labels[everyone]
-        entering_scales = products[moving, targets]
-        weights = block.multipliers()[moving]
-        k = len(state.sums)
-        state.sums -= block.sums_of(moving, leaving, weights * scales[everyone], k)
-        state.sums += block.sums_of(moving, targets, weights * entering_scales, k)
-        state.squares -= np.bincount(leaving, weights * scales[everyone] ** 2, minlength=k)
-        state.squares += np.bincount(targets, weights * entering_scales**2, minlength=k)
-        np.maximum(state.sums, 0.0, out=state.sums)
-        np.maximum(state.squares, 0.0, out=state.squares)
-        labels[everyone], scales[everyone] = targets, entering_scales
-        state.refresh(np.unique(np.concatenate([leaving, targets])))
-    return state.sums, labels if n_moved else None
-
-
-def _choose(
-    products: Array, block: Samples, labels: Array, state: Components, share: float
-) -> tuple[Array, Array]:
-    """Points of a block that should move, best first and not too much at once, and where to."""
-    here = np.flatnonzero((labels >= 0) & (block.weights > 0))
-    own, energies = labels[here], state.energies
-    alpha = (block.multipliers()[:, None] * np.square(products))[here]
-    targets, net = net_gains(alpha, block.weights[here], own, energies)
-    better = np.flatnonzero(net > 1e-12 * block.weights[here])
-    better = better[np.argsort(-net[better], kind="stable")]
-    allowed = _not_too_much(
-        block.weights[here[better]], own[better], targets[better], share * energies
-    )
-    better = better[allowed]
-    return here[better], targets[better]
+        leaving, entering = own[moving], targets[moving]
+        weighted = points.at(positions[moving]) * np.sqrt(block.weights[moving])[:, None]
+        components.move(weighted, alpha[moving, [leaving, entering]], leaving, entering)
+        labels[positions[moving]] = entering
+    return components.units, labels
 
 
 def _not_too_much(weights: Array, leaving: Array, entering: Array, limits: Array) -> Array:

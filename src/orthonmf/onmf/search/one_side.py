@@ -34,7 +34,9 @@ MAX_MOVE_PASSES = 20
 FIRST_SWEEPS = 1
 FEW_SWEEPS = 3
 FIRST_TOL = 1e-3
-# Of many components the last single moves take longer than all the rest and gain little.
+# Where points are moved, the descent before need not come to its end. Of many components the last
+# single moves take longer than all the rest and gain little.
+TOL_BEFORE_MOVES = 3e-4
 MOVES_TOL = 3e-4
 # Single moves and escapes look at all products of points and directions at once.
 MOST_PRODUCTS = 2**24
@@ -72,7 +74,7 @@ def search_one_side(points: Points, options: Options) -> Solution:
 
 
 class _Refinement:
-    """Look for what is left out, descend, move single points, descend again if that moved any."""
+    """Look for what is left out, descend, move single points, descend again."""
 
     def __init__(
         self, points: Points, single: Samples | None, options: Options, way: str, n_init: int
@@ -94,12 +96,13 @@ class _Refinement:
         begun = Solution(start.directions, sweep=start.sweep)
         if self._repairs is not None:
             begun = self._repair(self._repairs, start)
-        solution, steps = self._descend(begun), (*begun.steps, "descent")
-        if self._single is not None:
+        steps = (*begun.steps, "descent")
+        if self._single is None:
+            solution = self._descend(begun, self._options.tol)
+        else:
             steps = (*steps, "single moves")
-            moved = self._move(self._single, solution)
-            if moved.captured > solution.captured:
-                solution = self._descend(moved)
+            rough = self._descend(begun, max(self._options.tol, TOL_BEFORE_MOVES))
+            solution = self._descend(self._move(self._single, rough), self._options.tol)
         return replace(solution, steps=steps)
 
     def _repair(self, points: Samples, start: Start) -> Solution:
@@ -118,14 +121,14 @@ class _Refinement:
         directions, n_sweeps = step.arrays["vectors"], int(step.arrays["n_sweeps"][0])
         return Solution(directions, history=step.history, n_sweeps=n_sweeps, steps=("repair",))
 
-    def _descend(self, begun: Solution) -> Solution:
-        """What sweeps make of a solution; its own are counted with them."""
+    def _descend(self, begun: Solution, tol: float) -> Solution:
+        """What sweeps make of a solution until one gains little; its own are counted with them."""
         options = self._options
         descended = descend(
             self._points,
             begun.directions,
             max_iter=options.max_iter,
-            tol=options.tol,
+            tol=tol,
             step=options.steps.next_step(),
             first=begun.sweep,
         )

@@ -15,8 +15,9 @@ from itertools import islice
 import numpy as np
 
 from orthonmf.engine.points import DirectionSweep, Samples
+from orthonmf.onmf.search.moves import captured_next
 from orthonmf.typing import Array
-from orthonmf.vectors import divide, square_lengths, unit_lengths
+from orthonmf.vectors import divide, unit_lengths
 
 MOST_ROUNDS = 12
 # Points that are tried as the second direction of a component, and sweeps of the two halves.
@@ -77,7 +78,7 @@ def repair(
         for _ in range(sweeps_after):
             sweeps.append(points.sweep_directions(sweeps[-1].sums))
         n_sweeps += len(sweeps)
-        if not least_captured_next(sweeps[-1]) > least_captured_next(sweep):
+        if not captured_next(sweeps[-1]).sum() > captured_next(sweep).sum():
             most = n_exchanges // 4
             if most == 0:
                 break
@@ -86,11 +87,6 @@ def repair(
         for after in sweeps:
             captured.append(max(float(after.captured.sum()), captured[-1]))
     return Repaired(sweep.sums, captured, n_sweeps)
-
-
-def least_captured_next(sweep: DirectionSweep) -> float:
-    """What the directions after a sweep capture at the least: ``|S|^2 / w`` of every component."""
-    return float(divide(square_lengths(sweep.sums), sweep.captured).sum())
 
 
 def _exchange(
@@ -112,18 +108,21 @@ def _exchange(
     split = split_components(points, sweep, missed_by_point, tried, losses.min(), rng)
     if split is None:
         return None, 0
+    gains, places = np.zeros(k), np.zeros(k, dtype=np.intp)
+    gains[split.components] = np.where(tried[split.components], split.gains, 0.0)
+    places[split.components] = np.arange(len(split.components))
     # Who dissolves is told by all products; later rounds hardly ever find such a component.
-    if dissolving and split.gains.max() > losses.min():
+    if dissolving and gains.max() > losses.min():
         np.fill_diagonal(losses, dissolve_losses(points, sweep, labels))
-    exchanges = choose_exchanges(split.gains, losses, WORTH_EXCHANGING * error)[:most]
-    promised = sum(split.gains[j] - losses[a, b] for j, a, b in exchanges)
+    exchanges = choose_exchanges(gains, losses, WORTH_EXCHANGING * error)[:most]
+    promised = sum(gains[j] - losses[a, b] for j, a, b in exchanges)
     if not promised > WORTH_A_ROUND * error:
         return None, 0
     directions = unit.copy()
     for j, a, b in exchanges:
         if a != b:
             directions[b] = join(unit[a], unit[b], energies[a], energies[b])
-        directions[j], directions[a] = split.first[j], split.second[j]
+        directions[j], directions[a] = split.first[places[j]], split.second[places[j]]
     return directions, len(exchanges)
 
 
@@ -151,11 +150,12 @@ def dissolve_losses(points: Samples, sweep: DirectionSweep, labels: Array) -> Ar
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Two directions for every component, and what both capture more than the one."""
+    """Two directions for some of the components, and what both capture more than the one."""
 
-    gains: Array  # (k,)
-    first: Array  # (k, m)
-    second: Array  # (k, m)
+    components: Array  # (t,)
+    gains: Array  # (t,)
+    first: Array  # (t, m)
+    second: Array  # (t, m)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,32 +163,31 @@ class Members:
     """The points of the components that are tried, with what those components miss of them."""
 
     points: Samples
-    labels: Array  # (N,)
+    components: Array  # (t,) their numbers
+    labels: Array  # (N,) positions among them
     missed: Array  # (N,)
 
     def of(self, tried: Array) -> tuple[Members, Array]:
-        """Those of fewer components (k,), as points of their own, and their positions here.
+        """Those of fewer components (t,), as points of their own, and their positions here.
 
         All, where a copy would be large.
         """
         positions = np.flatnonzero(tried[self.labels])
-        if len(positions) * self.points.dimension > MOST_COPIED:
+        if tried.all() or len(positions) * self.points.dimension > MOST_COPIED:
             return self, np.arange(len(self.labels))
-        if len(positions) == len(self.labels):
-            return self, positions
         part = self.points.cut([positions])[0]
-        return Members(part, self.labels[positions], self.missed[positions]), positions
+        labels = (np.cumsum(tried) - 1)[self.labels[positions]]
+        return Members(part, self.components[tried], labels, self.missed[positions]), positions
 
-    def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
-        """Directions (k, m): of one member of each component, drawn by what is missed."""
-        drawn = draw_one_each(self.missed, self.labels, shape[0], rng)
-        directions = np.zeros(shape)
-        directions[self.labels[drawn]] = self.points.at(drawn)
-        return directions
+    def draw(self, rng: np.random.Generator) -> Array:
+        """Directions (t, m): of one member of each component, drawn by what is missed."""
+        drawn = draw_one_each(self.missed, self.labels, len(self.components), rng)
+        return self.points.at(drawn)
 
-    def gains(self, energies: Array, own: Array, k: int) -> Array:
-        """(k,) what is captured more when every member takes the better of two energies (N,)."""
-        return np.bincount(self.labels, np.maximum(energies - own, 0.0), minlength=k)
+    def gains(self, energies: Array, own: Array) -> Array:
+        """(t,) what is captured more when every member takes the better of two energies (N,)."""
+        raised = np.maximum(energies - own, 0.0)
+        return np.bincount(self.labels, raised, minlength=len(self.components))
 
 
 def split_components(
@@ -204,21 +203,24 @@ def split_components(
     The second direction starts from the best of a few points drawn by what is missed (N,). None
     where the first of these promises no component a gain above the ``least`` worth having.
     """
-    shape, k = sweep.sums.shape, len(tried)
-    members, _ = Members(points, sweep.labels, missed).of(tried)
-    second = members.draw(shape, rng)
+    everyone = Members(points, np.arange(len(tried)), sweep.labels, missed)
+    members, _ = everyone.of(tried)
+    second = members.draw(rng)
     other = members.points.captured_along(members.labels, second)
-    most = members.gains(other, members.points.weights - members.missed, k)
-    tried = tried & (MOST_GROWTH * most > least)
-    if not tried.any():
+    most = members.gains(other, members.points.weights - members.missed)
+    promising = tried[members.components] & (MOST_GROWTH * most > least)
+    if not promising.any():
         return None
-    members, kept = members.of(tried)
-    points, labels, other = members.points, members.labels, other[kept]
+    before = members
+    members, kept = before.of(promising)
+    if members is not before:
+        second, most, other = second[promising], most[promising], other[kept]
+    points, labels, t = members.points, members.labels, len(members.components)
     own = points.weights - members.missed
     for _ in range(SPLIT_CANDIDATES - 1):
-        candidates = members.draw(shape, rng)
+        candidates = members.draw(rng)
         energies = points.captured_along(labels, candidates)
-        gains = members.gains(energies, own, k)
+        gains = members.gains(energies, own)
         better = gains > most
         most, second[better] = np.where(better, gains, most), candidates[better]
         other = np.where(better[labels], energies, other)
@@ -226,16 +228,16 @@ def split_components(
     for _ in range(SPLIT_SWEEPS):
         nearer = other > first
         cosines = divide(np.sqrt(np.where(nearer, other, first)), lengths)
-        halves = np.where(nearer, labels + k, labels)
-        sums = unit_lengths(points.power_update(halves, cosines, 2 * k))
-        first = points.captured_along(labels, sums[:k])
-        other = points.captured_along(labels, sums[k:])
-    captured = np.bincount(labels, np.maximum(first, other) - own, minlength=k)
-    return Split(np.where(tried, captured, 0.0), sums[:k], sums[k:])
+        halves = np.where(nearer, labels + t, labels)
+        sums = points.power_update(halves, cosines, 2 * t)
+        first = points.captured_along(labels, sums[:t])
+        other = points.captured_along(labels, sums[t:])
+    gains = np.bincount(labels, np.maximum(first, other) - own, minlength=t)
+    return Split(members.components, gains, sums[:t], sums[t:])
 
 
 def draw_one_each(chances: Array, labels: Array, k: int, rng: np.random.Generator) -> Array:
-    """Positions of one point for every of k labels that has any, drawn by chances (N,).
+    """(k,) positions of one point for every of k labels, drawn by chances (N,); 0 where none has.
 
     Every point waits an exponential time at the rate of its chance; the first of a label wins.
     """
@@ -245,9 +247,9 @@ def draw_one_each(chances: Array, labels: Array, k: int, rng: np.random.Generato
     shortest = np.full(k, np.inf)
     np.minimum.at(shortest, labels[hot], waits[hot])
     first = hot[waits[hot] == shortest[labels[hot]]][::-1]  # of several the first is written last
-    drawn = np.full(k, -1)
+    drawn = np.zeros(k, dtype=np.intp)
     drawn[labels[first]] = first
-    return drawn[drawn >= 0]
+    return drawn
 
 
 def choose_exchanges(gains: Array, losses: Array, least: float) -> list[tuple[int, int, int]]:
