@@ -144,9 +144,9 @@ def factorize(
         What ``result.certificate`` will be, which is computed when it is first looked at. "svd":
         a lower bound from the singular values. "tight": a much stronger one, from a search that
         may take a minute and may be interrupted: what it found until then is proven. Until
-        then the result holds X and the weights themselves, no copies of them (a tensor on a GPU
-        too): keep them as they are. None: no bound, only what the algorithm promises; nothing is
-        held.
+        then the result holds X and the weights of rows themselves, no copies of them (a tensor on
+        a GPU too): keep them as they are. None: no bound, only what the algorithm promises;
+        nothing is held.
     certificate_seconds
         What the search of "tight" may take. A bound that was stopped by it says so; one that was
         not is the same again.
@@ -273,6 +273,7 @@ def factorize(
         )
         pending = None
         if certificate is not None and matrix.complete and matrix.total > 0:
+            # Weights of columns are the metric of the result, which holds a copy of them.
             pending = Pending(replace(data, feature_weight=weights), certificate, verbose, limit)
         known = known_without_data(matrix, result, solution.packed)
         result = replace(

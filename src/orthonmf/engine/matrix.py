@@ -5,10 +5,10 @@ The matrix that algorithms see is
     Y = diag(sqrt(row_weights)) @ (X / 2**exponent) @ diag(column_factors)
 
 but Y is never formed: the power of two is applied block by block (and only when the weighted matrix
-leaves the safe range: `first_look.py`, which also takes the roots of weights), column factors are folded into the k x m arrays that go
-in and come out, and row weights into the coefficients of a block: single rows, and their products,
-come without them. Rows expressed by components (labels, loadings, the error) are what is
-published, and what new rows get as well.
+leaves the safe range: `first_look.py`, which also takes the roots of weights), column factors are
+folded into the k x m arrays that go in and come out, and row weights into the coefficients of a
+block: single rows, and their products, come without them. Rows expressed by components (labels,
+loadings, the error) are what is published, and what new rows get as well.
 """
 
 from __future__ import annotations
