@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orthonmf.engine.placement import find_largest, on_host, take
-from orthonmf.engine.sampling import draw, draw_evenly
+from orthonmf.engine.sampling import draw, draw_sample
 from orthonmf.kmeans.seeding import lines, plain
 from orthonmf.vectors import divide
 
@@ -89,7 +89,7 @@ def test_sums_over_all_points_come_to_the_host_and_others_stay():
 
 
 def test_draws_are_those_from_an_array():
-    for draws in (draw, draw_evenly):
+    for draws in (draw, draw_sample):
         mine = draws(there(V), 400, np.random.default_rng(1))
         np.testing.assert_array_equal(mine, draws(V, 400, np.random.default_rng(1)))
     last = np.zeros(2 * SLAB + 5)

@@ -13,18 +13,14 @@ def draw(chances: Array, size: int, rng: np.random.Generator) -> Array:
     return find_places(chances, rng.random(size), 1)
 
 
-def draw_evenly(chances: Array, size: int, rng: np.random.Generator) -> Array:
-    """Positions (size,), ascending, each as often as its share of the chances (N,) says.
-
-    Systematic sampling: one random offset, equal steps along the cumulated chances, so that
-    positions next to each other are not drawn together by accident.
-    """
-    return find_places(chances, np.arange(size) + rng.random(), size)
-
-
 def draw_sample(weights: Array, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Positions of about ``size`` points by their weights (N,), and how often each was drawn."""
-    return np.unique(draw_evenly(weights, size, rng), return_counts=True)
+    """Positions by their shares of the weights (N,), ascending, and how often each was drawn.
+
+    Systematic sampling, ``size`` times in all: one random offset, equal steps along the cumulated
+    weights, so that positions next to each other are not drawn together by accident.
+    """
+    steps = np.arange(size) + rng.random()
+    return np.unique(find_places(weights, steps, size), return_counts=True)
 
 
 def draw_distinct(chances: Array, size: int, rng: np.random.Generator) -> Array:
