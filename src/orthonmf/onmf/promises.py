@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from orthonmf.certificate import NOTHING_PROMISED, Promise
+from orthonmf.engine.losses import FROBENIUS
 from orthonmf.engine.matrix import Matrix
 from orthonmf.factorization import Factorization
 from orthonmf.kmeans.seeding import distance_rounding, seeding_promise
@@ -101,7 +102,7 @@ def strongest(promises: Sequence[Promise]) -> Promise:
 
 def promise_for(matrix: Matrix, result: Factorization, promise: Promise) -> Promise:
     """What a promise of exact arithmetic is worth for this result; none for a zero matrix."""
-    if result.beta_loss != "frobenius" and not promise.reason:
+    if result.beta_loss != FROBENIUS and not promise.reason:
         return Promise(reason=DIVERGENCE)
     if not matrix.complete or promise.ratio is None:
         return promise

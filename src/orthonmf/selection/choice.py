@@ -102,8 +102,7 @@ class Selection:
         index = pd.Index(tried, name="n_components", tupleize_cols=False)
         columns = [field.name for field in fields(Candidate) if field.name != "n_components"]
         table = pd.DataFrame(map(asdict, self.candidates), index=index)[columns]
-        for name in OPTIONAL:
-            table[name] = table[name].astype(float)
+        table = table.astype(dict.fromkeys(OPTIONAL, float))
         table["suggested"] = [size == self.suggestion for size in tried]
         return table
 

@@ -58,8 +58,8 @@ def run_trial(
     repetition: int,
     entropy: int,
     options: Mapping[str, Any],
-    refits: int = 0,
-    hold_out: bool = False,
+    refits: int,
+    hold_out: bool,
 ) -> Trial:
     """Run one repetition for one number of components, in one thread.
 
