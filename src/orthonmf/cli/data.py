@@ -250,15 +250,14 @@ def weights_of(
 ) -> dict[str, Any]:
     """The weights of both sides: from files, or of a ``kind`` that is made from the matrix."""
     files = {"sample_weight": sample_weight, "feature_weight": feature_weight}
-    given = {
+    if kind is not None:
+        if any(files.values()):
+            raise InvalidInputError("--weights makes all weights; leave out the files with weights")
+        return dict(zip(files, chi_square_weights(X), strict=True))
+    return {
         name: None if path is None else _read_weights(path, size, side)
         for (name, path), size, side in zip(files.items(), X.shape, SIDES, strict=True)
     }
-    if kind is None:
-        return given
-    if any(path is not None for path in files.values()):
-        raise InvalidInputError("--weights makes all weights; leave out the files with weights")
-    return dict(zip(files, chi_square_weights(X), strict=True))
 
 
 def _read_weights(path: Path, expected: int, side: str) -> Any:
