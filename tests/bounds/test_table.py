@@ -19,6 +19,7 @@ from orthonmf.bounds.table import (
     METHOD_IN_BATCHES,
     METHOD_IN_GROUPS,
     Case,
+    Side,
     bound_side,
     find_bounds,
 )
@@ -122,7 +123,8 @@ ERROR = 1.001 * TOTAL  # of nobody in particular
 
 def side_of(X, k=3, seconds=1e6, points=Samples, **weights):
     rng = np.random.default_rng(0)
-    return bound_side(points(as_matrix(X, **weights)), k, ERROR, Allowance(seconds), rng)
+    side = Side(points(as_matrix(X, **weights)), k, "rows")
+    return bound_side(side, ERROR, Allowance(seconds), rng)
 
 
 def error_by_hand(X, k):
@@ -188,8 +190,8 @@ def test_a_bound_of_a_users_own_has_a_name_under_its_loss(beta_loss, monkeypatch
 
 BOUNDS = {
     "all pairs": lambda X, k: all_pairs_bound(X @ X.T, k, X.shape[1], Allowance()),
-    "groups of points": lambda X, k: grouped_bound(X, X.T @ X, k, Allowance()),
-    "blocks": lambda X, k: blocks_bound(X, X @ X.T, k, Allowance(), max_iter=20),
+    "groups of points": lambda X, k: grouped_bound(X, X.T @ X, k, Allowance(), n_groups=400),
+    "blocks": lambda X, k: blocks_bound(X, X @ X.T, k, Allowance(), n_groups=[400], max_iter=20),
     "pairs": lambda X, k: pair_packing_bound(X, np.einsum("ij,ij->i", X, X)),
     "tail": lambda X, k: tail_from_gram(X @ X.T, k, X.shape[1]),
 }

@@ -22,8 +22,8 @@ def near_one(X):
     return X if largest == 0.0 else np.ldexp(X, -math.frexp(largest)[1])
 
 
-def bound(X, k, **options):
-    return blocks_bound(X, X @ X.T, k, Allowance(), **options).value
+def bound(X, k, n_groups=(400,), **options):
+    return blocks_bound(X, X @ X.T, k, Allowance(), n_groups=n_groups, **options).value
 
 
 def some_matrices(rng, n, m, count):

@@ -34,7 +34,6 @@ from orthonmf.bounds.allowance import Allowance, proof_seconds
 from orthonmf.bounds.eigenvalues import eigenvalues_from_above, leading_eigenpairs
 from orthonmf.bounds.groups import (
     EXTRA,
-    N_GROUPS,
     Reduced,
     extra_rows,
     group_points,
@@ -120,8 +119,8 @@ def blocks_bound(
     n_components: int,
     allowance: Allowance,
     *,
+    n_groups: Sequence[int],
     upper: float = math.inf,
-    n_groups: Sequence[int] = (N_GROUPS,),
     max_iter: int = MAX_ITER,
 ) -> LowerBound:
     """A bound for k disjoint blocks of X (n, m), n <= m, entries near 1.

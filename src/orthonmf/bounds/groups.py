@@ -37,7 +37,6 @@ from orthonmf.vectors import divide, unit_lengths
 
 METHOD = "a dual solution for groups of points"
 
-N_GROUPS = 400
 DIRECTIONS = 30  # leading singular directions in which points are compared
 EXTRA = 20  # of these, how many a search keeps next to the groups: what groups cannot see
 SWEEPS = 15
@@ -67,8 +66,8 @@ def grouped_bound(
     n_components: int,
     allowance: Allowance,
     *,
+    n_groups: int,
     upper: float = math.inf,
-    n_groups: int = N_GROUPS,
     max_iter: int = 200,
 ) -> LowerBound | None:
     """A bound for a solution with disjoint parts over the rows of X (n, m), entries near 1.

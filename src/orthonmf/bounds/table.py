@@ -215,20 +215,19 @@ def _bound_by_groups(case: Case) -> list[LowerBound]:
 def bound_by_multipliers(case: Case) -> list[LowerBound]:
     """Multipliers for blocks, and over each side, within the seconds there are."""
     allowance = case.allowance
-    bounds: list[LowerBound | None] = []
+    bounds: list[LowerBound] = []
     rest = 1.0
     if case.disjoint_blocks:
-        share = allowance.share(SHARE_OF_BLOCKS)
-        bounds.append(bound_blocks(case.matrix, case.rank, case.cost, share))
+        bounds += bound_blocks(case, allowance.share(SHARE_OF_BLOCKS))
         rest = 1.0 - SHARE_OF_BLOCKS
     sides = case.sides()
     for number, side in enumerate(sides):
         if not allowance.cut:
             left = len(sides) - number
             share = allowance.share(1.0 / left, allowance.seconds * rest / len(sides))
-            bound = bound_side(side.points, side.n_groups, case.cost, share, case.rng)
+            bound = bound_side(side, case.cost, share, case.rng)
             bounds.append(case.say(bound, side.name))
-    return [bound for bound in bounds if bound is not None]
+    return bounds
 
 
 def bound_by_reweighting(case: Case, tight: bool = False) -> list[LowerBound]:
@@ -266,13 +265,14 @@ def bound_by_pairs_if_open(case: Case) -> list[LowerBound]:
 
 
 def bound_side(
-    points: Samples, k: int, upper: float, allowance: Allowance, rng: np.random.Generator
+    side: Side, upper: float, allowance: Allowance, rng: np.random.Generator
 ) -> LowerBound:
-    """The best bound for k parts that are disjoint over these points; ``upper`` is the error.
+    """The best bound for parts that are disjoint over the points of a side; ``upper`` is the error.
 
     All pairs where there is room and time for them, groups where that is in doubt, and batches
     where there is room for neither.
     """
+    points, k = side.points, side.n_groups
     heavy = np.flatnonzero(points.weights > 0)
     n, m = len(heavy), points.dimension
     pairs_fit = has_room(n, PAIR_BYTES)
@@ -282,8 +282,9 @@ def bound_side(
     bounds: list[LowerBound] = []
     if groups and not (pairs_fit and AMPLE * seconds <= allowance.seconds):
         matrix = points.matrix
-        grams = matrix.whole(), matrix.gram()
-        bound = grouped_bound(*grams, k, allowance, upper=upper, n_groups=groups)
+        bound = grouped_bound(
+            matrix.whole(), matrix.gram(), k, allowance, upper=upper, n_groups=groups
+        )
         bounds += [] if bound is None else [bound]
     if pairs_fit and not allowance.cut and (seconds <= allowance.seconds or not bounds):
         gram = points.gram_of(heavy)
@@ -327,14 +328,17 @@ def sum_of_batches(
     return LowerBound(round_down(math.fsum(values), 1), METHOD_IN_BATCHES)
 
 
-def bound_blocks(matrix: Matrix, k: int, upper: float, allowance: Allowance) -> LowerBound | None:
-    """The bound for k disjoint blocks; None where there is no room for its proof."""
-    n, m = matrix.shape
-    flat = matrix if n <= m else matrix.transpose(many_passes=False)
+def bound_blocks(case: Case, allowance: Allowance) -> list[LowerBound]:
+    """The bound for disjoint blocks, where there is room for its proof."""
+    n, m = case.matrix.shape
+    flat = case.matrix if n <= m else case.matrix.transpose(many_passes=False)
     groups = _block_groups(min(n, m), max(n, m), allowance.seconds)
     if flat is None or not groups:
-        return None
-    return blocks_bound(flat.whole(), flat.row_gram(), k, allowance, upper=upper, n_groups=groups)
+        return []
+    bound = blocks_bound(
+        flat.whole(), flat.row_gram(), case.rank, allowance, upper=case.cost, n_groups=groups
+    )
+    return [bound]
 
 
 def _block_groups(n: int, m: int, seconds: float) -> list[int]:
