@@ -75,14 +75,13 @@ class Nearest:
         leaving = (self.labels == center) | (self._seconds == center)
         return np.flatnonzero(leaving | (distances < self.second))
 
-    def replace(self, center: int, distances: Array, touched: Array | None = None) -> None:
+    def replace(self, center: int, distances: Array, touched: Array) -> None:
         """Put something, to which the distances (N,) are known, in the place of a center.
 
-        ``touched``, if known already, are the points that this concerns.
+        ``touched`` are the points that this concerns.
         """
-        rows = self.find_touched(center, distances) if touched is None else touched
         self._distances[:, center] = distances
-        self._rank(rows)
+        self._rank(touched)
 
 
 def best_exchanges(state: Nearest, candidates: Array) -> dict[int, int]:
@@ -178,7 +177,7 @@ class Exchange(Nearest):
     def apply(self, center: int, point: int, distances: Array) -> None:
         """Put a point, to which the distances (N,) are known, in the place of a center."""
         self.centers[center] = self.points.at(np.array([point]))[0]
-        self.replace(center, distances)
+        self.replace(center, distances, self.find_touched(center, distances))
 
 
 def random_exchanges(exchange: Exchange, n_steps: int, rng: np.random.Generator) -> None:

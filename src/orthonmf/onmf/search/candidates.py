@@ -21,7 +21,7 @@ from orthonmf.kmeans.rounds import draw_in_rounds
 from orthonmf.kmeans.seeding import draw_by_law, lines
 from orthonmf.onmf.search.descent import descend
 from orthonmf.onmf.search.repair import Repaired, repair
-from orthonmf.onmf.search.tournament import SAME_ERROR, Tournament
+from orthonmf.onmf.search.tournament import Tournament, miss_the_same
 from orthonmf.typing import Array
 from orthonmf.vectors import divide, square_lengths, unit_lengths
 
@@ -40,26 +40,10 @@ MANY_COMPONENTS = 60
 SOME_COMPONENTS = 20
 ENOUGH_DRAWS = 2
 SWEEPS, TOL = 8, 1e-3
-# Candidates that miss less than this share stand for all: data of few different directions.
-STANDS_FOR_ALL = 1e-6
+# Candidates that hold this share stand for all, data of few different directions, and play longer.
+ENOUGH = 1 - 1e-6
 # What is added to squares of length one: more than rounding, and too little to change a choice.
 ROOT_SLACK = 1e-10
-
-
-@dataclass(frozen=True, slots=True)
-class Played:
-    """How long a tournament is."""
-
-    n_directions: int  # of all starts, about; at least and at most so many starts
-    least: int
-    most: int
-    n_copies: int
-    n_rounds: int
-    persistent: bool
-
-
-FEW_PLAYED = Played(96, 4, 12, 4, 2, persistent=False)
-MANY_PLAYED = Played(0, 16, 16, 16, 6, persistent=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,17 +163,14 @@ def choose(points: Points, candidates: Candidates, k: int, rng: np.random.Genera
     while len(answers) < enough and _agree(few, answers):
         answers.append(_draw_and_repair(few, k, rng))
     best = max(answers, key=lambda answer: answer.captured[-1])
-    if k >= MANY_COMPONENTS or (len(answers) > 1 and _agree(few, answers)):
-        sweep = few.sweep_directions(best.directions)
-        labels, scales = sweep.labels, sweep.products
-    else:
-        missed = points.total - few.total
-        played = FEW_PLAYED if missed > STANDS_FOR_ALL * points.total else MANY_PLAYED
-        labels, scales = _play(few, best.directions, k, rng, played)
+    labels, scales = _members(few, best.directions)
+    if k < MANY_COMPONENTS and not (len(answers) > 1 and _agree(few, answers)):
+        labels, scales = _play(
+            few, best.directions, k, rng, long=few.total >= ENOUGH * points.total
+        )
         if k >= SOME_COMPONENTS:
             won = few.power_update(labels, divide(scales, np.sqrt(few.weights)), k)
-            sweep = few.sweep_directions(repair(few, won).directions)
-            labels, scales = sweep.labels, sweep.products
+            labels, scales = _members(few, repair(few, won).directions)
     everyone = np.arange(len(labels) + 1)
     members = csc_array((scales * roots, labels, everyone), shape=(k, len(labels)))
     directions = members @ candidates.centers
@@ -203,9 +184,9 @@ def _draw_and_repair(few: Samples, k: int, rng: np.random.Generator) -> Repaired
 
 
 def _agree(few: Samples, answers: list[Repaired]) -> bool:
-    """Whether all answers miss as little as the best one does."""
+    """Whether all answers have come to the same."""
     missed = few.total - np.array([answer.captured[-1] for answer in answers])
-    return bool(missed.max() <= (1 + SAME_ERROR) * missed.min() + 1e-12 * few.total)
+    return bool(miss_the_same(missed, few.total).all())
 
 
 def repair_labels(points: Samples, labels: Array, scales: Array, k: int) -> tuple[Array, Array]:
@@ -218,13 +199,18 @@ def repair_labels(points: Samples, labels: Array, scales: Array, k: int) -> tupl
     lengths = np.sqrt(points.weights)
     coordinates = with_few_coordinates(points.at(everyone), None)
     few = as_points(points.matrix, coordinates * lengths[:, None])
-    repaired = repair(few, few.power_update(labels, divide(scales, lengths), k))
-    sweep = few.sweep_directions(repaired.directions)
+    won = few.power_update(labels, divide(scales, lengths), k)
+    return _members(few, repair(few, won).directions)
+
+
+def _members(few: Samples, directions: Array) -> tuple[Array, Array]:
+    """Labels and scales (c,) of few points along the best of the directions."""
+    sweep = few.sweep_directions(directions)
     return sweep.labels, sweep.products
 
 
 def _play(
-    few: Samples, directions: Array, k: int, rng: np.random.Generator, played: Played
+    few: Samples, directions: Array, k: int, rng: np.random.Generator, long: bool
 ) -> tuple[Array, Array]:
     """Labels and scales (c,) of the winner of a tournament; the directions are among its starts."""
     rows = few.whole()
@@ -232,6 +218,8 @@ def _play(
         Products(rows=rows) if 2 * rows.shape[1] < len(rows) else Products(gram=rows @ rows.T)
     )
     tournament = Tournament(products, k, rng, tol=TOL)
-    n_starts = int(np.clip(played.n_directions // k, played.least, played.most))
+    n_starts = 16 if long else int(np.clip(96 // k, 4, 12))
     tournament.begin(n_starts, given=rows @ unit_lengths(directions).T)
-    return tournament.play(played.n_copies, played.n_rounds, 2, persistent=played.persistent)
+    if long:
+        return tournament.play(16, 6, 2)
+    return tournament.play(4, 2, 2, persistent=False)

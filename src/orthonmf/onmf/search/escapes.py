@@ -9,6 +9,7 @@ import numpy as np
 from orthonmf.engine.points import Samples
 from orthonmf.engine.sampling import draw
 from orthonmf.onmf.search.loop import Escape
+from orthonmf.onmf.search.moves import energies_along
 from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
 from orthonmf.vectors import unit_lengths
@@ -30,8 +31,7 @@ def one_side_escapes(
 
 def prune(points: Samples, directions: Array, k: int) -> Array:
     """Remove directions (c, m), each time the one that is missed least, until k are left."""
-    products = points.raw_products(unit_lengths(directions))
-    energies = points.multipliers()[:, None] * np.square(products)
+    energies = energies_along(points, unit_lengths(directions))
     chosen = np.arange(len(directions))
     everyone = np.arange(len(energies))
     while len(chosen) > k:

@@ -120,6 +120,14 @@ class Components:
         self.energies[changed] = np.maximum(energies, 0.0)
 
 
+def energies_along(points: Samples, unit: Array) -> Array:
+    """(N, c) energy of every point along unit directions (c, m)."""
+    products = points.raw_products(unit)
+    energies = np.square(products, out=products)
+    energies *= points.multipliers()[:, None]
+    return energies
+
+
 def captured_next(sweep: DirectionSweep) -> Array:
     """(k,) what the directions after a sweep capture at the least: ``|S|^2 / w`` of each.
 
@@ -174,11 +182,8 @@ def look_at_moves(points: Samples, directions: Array, sweep: DirectionSweep) -> 
     if len(positions) == 0:
         return 0.0, positions
     [looked] = points.cut([positions])
-    products = looked.raw_products(unit_lengths(directions))
-    labels = sweep.labels[positions]
-    alpha = np.square(products, out=products)
-    alpha *= looked.multipliers()[:, None]
-    _, net = net_gains(alpha, looked.weights, labels, sweep.captured)
+    alpha = energies_along(looked, unit_lengths(directions))
+    _, net = net_gains(alpha, looked.weights, sweep.labels[positions], sweep.captured)
     return float(net[net > 0].sum()), positions[net > -3 * missed[positions]]
 
 
@@ -192,8 +197,7 @@ def _pass(
     """One pass over blocks of points: directions that have followed their points, and labels."""
     labels, components = labels.copy(), Components(sweep)
     for positions, block in blocks:
-        alpha = np.square(block.raw_products(components.units))
-        alpha *= block.multipliers()[:, None]
+        alpha = energies_along(block, components.units)
         own, energies = labels[positions], components.energies
         targets, net = net_gains(alpha, block.weights, own, energies)
         better = np.flatnonzero(net > 1e-12 * block.weights)

@@ -39,9 +39,10 @@ from orthonmf.onmf.search.loop import Start
 from orthonmf.onmf.search.tournament import (
     POOL_PER_COMPONENT,
     POOL_ROUNDS,
+    POOL_STARTS,
+    USUAL_SWEEPS,
     WIDE_POOL,
     Tournament,
-    columns_multiplied,
 )
 from orthonmf.typing import Array
 from orthonmf.vectors import divide, unit_lengths
@@ -98,18 +99,13 @@ def one_side_starts(points: Points, options: Options, way: str) -> Iterator[Star
             "init captures nothing: its rows are zero wherever X and the weights are above zero"
         )
     for number in range(options.n_init if given is None else 1):
-        yield make_start(choose_seeding(points, options, way, number, given), options)
-
-
-def make_start(seeding: Seeding, options: Options) -> Start:
-    """Draw first directions, or take those of a finished draw."""
-    step = options.steps.next_step()
-    sweep = None
-    if not step.finished:
-        chosen = seeding.draw()
-        step.finish(vectors=chosen.directions)
-        sweep = chosen.sweep
-    return Start(seeding.step, step.arrays["vectors"].copy(), seeding.promise, sweep)
+        seeding = choose_seeding(points, options, way, number, given)
+        step, sweep = options.steps.next_step(), None
+        if not step.finished:
+            chosen = seeding.draw()
+            step.finish(vectors=chosen.directions)
+            sweep = chosen.sweep
+        yield Start(seeding.step, step.arrays["vectors"].copy(), seeding.promise, sweep)
 
 
 def way_to_start(points: Points, options: Options) -> str:
@@ -134,27 +130,21 @@ def choose_seeding(
     points: Points, options: Options, way: str, number: int, given: Array | None = None
 ) -> Seeding:
     """How the first directions of one start are drawn; every second one of "lines" exchanges."""
-    k, rng = options.n_components, options.rng
-    promise, nothing = single_from_lines(k), Promise(reason=NO_PROMISE.format("in rounds"))
-    single, local, at_hand = points.fetchable, points.on_the_host, points.at_hand
+    k, rng, fetchable = options.n_components, options.rng, points.fetchable
     if given is not None:
         return Seeding("given directions", lambda: Chosen(given), Promise(reason=GIVEN))
+    nothing = Promise(reason=NO_PROMISE.format("in rounds"))
     if way == "k-means||":
         draw_rounds = partial(seed_in_rounds, points, k, rng)
         return Seeding("line seeding in rounds", lambda: Chosen(draw_rounds()), nothing)
     if way == "in passes":
         draw = partial(choose_in_passes, points, k, rng)
         return Seeding("tournament of candidates", draw, nothing)
-    # The winner captures no less than the one start that is drawn by the plain law.
-    if way == "all" and single is not None:
-        return Seeding("tournament", partial(play_on_all, single, k, rng), promise)
-    if way == "candidates" and local is not None:
-        draw = partial(play_on_gathered, local, k, rng)
-        return Seeding("tournament of candidates", draw, promise)
-    if way == "sample" and single is not None:
-        draw = partial(play_on_sample, single, k, rng)
-        return Seeding("tournament of a sample", draw, promise)
-    fits = len(points.weights) * pool_size(points, k) <= MOST_DISTANCES
+    promise = single_from_lines(k)
+    if way in PLAYED and fetchable is not None:
+        step, play = PLAYED[way]
+        return Seeding(step, partial(play, fetchable, k, rng), promise)
+    at_hand, fits = points.at_hand, len(points.weights) * pool_size(points, k) <= MOST_DISTANCES
     if number % 2 == 0 and k > 1 and at_hand is not None and fits:
         return Seeding("line seeding", partial(draw_and_exchange, at_hand, k, rng), promise)
     return Seeding("line seeding", partial(draw_directions, points, k, rng), promise)
@@ -201,22 +191,17 @@ def candidates_may_play(points: Points, k: int) -> bool:
 
 def tournament_is_dear(points: Samples, k: int) -> bool:
     """Whether a tournament of a sample would take more than a share of the fit."""
-    size, share = sample_size(k), tournament_share(points, k)
+    sweeps = SWEEPS_WITH_MOVES if single_points_matter(points, k) else SWEEPS_OF_A_FIT
+    size, share = sample_size(k), SAMPLE_SHARE * sweeps * points.sweep_seconds(k)
     formed, _ = points.products_seconds(size)
     played = tournament_seconds(points, k, size)
     return formed > max(SAMPLE_SECONDS, share) or played > max(TOURNAMENT_SECONDS, share)
 
 
-def tournament_share(points: Samples, k: int) -> float:
-    """The seconds, by counting, that a start may take of a fit."""
-    sweeps = SWEEPS_WITH_MOVES if single_points_matter(points, k) else SWEEPS_OF_A_FIT
-    return SAMPLE_SHARE * sweeps * points.sweep_seconds(k)
-
-
 def tournament_seconds(points: Samples, k: int, size: int) -> float:
     """About how long a tournament of so many points takes, by counting, never by a clock."""
-    _, multiplied = points.products_seconds(size)
-    return columns_multiplied(count_starts(k, 72, 8), k) * multiplied
+    _, multiplied = points.products_seconds(size)  # of a column
+    return USUAL_SWEEPS * (count_starts(k, 72, 8) + POOL_STARTS) * k * multiplied
 
 
 def play_on_all(points: Samples, k: int, rng: np.random.Generator) -> Chosen:
@@ -282,6 +267,14 @@ def choose_in_passes(points: Points, k: int, rng: np.random.Generator) -> Chosen
     return Chosen(choose(points, gather_in_rounds(points, k, rng), k, rng))
 
 
+# The winner of each captures no less than the one start that is drawn by the plain law.
+PLAYED = {
+    "all": ("tournament", play_on_all),
+    "candidates": ("tournament of candidates", play_on_gathered),
+    "sample": ("tournament of a sample", play_on_sample),
+}
+
+
 def draw_directions(points: Points, k: int, rng: np.random.Generator) -> Chosen:
     """Up to k directions drawn from all points, one by one."""
     return Chosen(points.at(draw_by_law(points, k, rng, distance=lines).picks))
@@ -292,44 +285,38 @@ def draw_and_exchange(points: Samples, k: int, rng: np.random.Generator) -> Chos
 
     Exchanges only lower what the draws cost, so the promise of the draws holds.
     """
-    drawn = draw_directions(points, k, rng).directions
-    return Chosen(Pool(points, pool_size(points, k), rng).exchange(drawn))
+
+    def distances_to(unit: Array) -> Array:
+        cosines = points.rough_cosines_with(unit)
+        return lines(cosines, np.ones(len(unit), dtype=cosines.dtype))
+
+    directions = draw_directions(points, k, rng).directions
+    pool = draw_pool(points, pool_size(points, k), rng)
+    state = Nearest(points.weights, distances_to(directions))
+    for center, number in best_exchanges(state, distances_to(pool)).items():
+        directions[center] = pool[number]
+    return Chosen(directions)
 
 
-class Pool:
-    """Directions of small groups of points, any of which may become a component's.
+def draw_pool(points: Samples, size: int, rng: np.random.Generator) -> Array:
+    """Unit directions of small groups of points, any of which may become a component's.
 
     The groups are the points nearest to each of a few that were drawn, in rounds, by what those
     drawn before fail to capture. A group stands for a component much better than one point does:
     noise of its points cancels.
     """
-
-    def __init__(self, points: Samples, size: int, rng: np.random.Generator) -> None:
-        self.points = points
-        n, n_seeds = len(points.weights), 0
-        labels, cosines, missed = np.zeros(n, dtype=np.int32), np.zeros(n), points.weights
-        for _ in range(POOL_ROUNDS):
-            drawn = draw_distinct(missed, -(-size // POOL_ROUNDS), rng)
-            if len(drawn) == 0:
-                break
-            products = points.rough_cosines_with(points.at(drawn))
-            nearest = products.argmax(axis=1)
-            largest = products[np.arange(n), nearest]
-            largest[drawn] = 1.0
-            labels = np.where(largest > cosines, nearest + n_seeds, labels)
-            cosines = np.maximum(largest, cosines)
-            missed = points.weights * np.maximum(1.0 - np.square(cosines), 0.0)
-            n_seeds += len(drawn)
-        self.directions = unit_lengths(points.power_update(labels, cosines, n_seeds))
-        self.distances = self._distances(self.directions)
-
-    def _distances(self, unit: Array) -> Array:
-        cosines = self.points.rough_cosines_with(unit)
-        return lines(cosines, np.ones(len(unit), dtype=cosines.dtype))
-
-    def exchange(self, directions: Array) -> Array:
-        """Directions of which some are exchanged for those of the pool, until none helps."""
-        state = Nearest(self.points.weights, self._distances(directions))
-        for center, number in best_exchanges(state, self.distances).items():
-            directions[center] = self.directions[number]
-        return directions
+    n, n_seeds = len(points.weights), 0
+    labels, cosines, missed = np.zeros(n, dtype=np.int32), np.zeros(n), points.weights
+    for _ in range(POOL_ROUNDS):
+        drawn = draw_distinct(missed, -(-size // POOL_ROUNDS), rng)
+        if len(drawn) == 0:
+            break
+        products = points.rough_cosines_with(points.at(drawn))
+        nearest = products.argmax(axis=1)
+        largest = products[np.arange(n), nearest]
+        largest[drawn] = 1.0
+        labels = np.where(largest > cosines, nearest + n_seeds, labels)
+        cosines = np.maximum(largest, cosines)
+        missed = points.weights * np.maximum(1.0 - np.square(cosines), 0.0)
+        n_seeds += len(drawn)
+    return unit_lengths(points.power_update(labels, cosines, n_seeds))

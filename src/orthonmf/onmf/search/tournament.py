@@ -87,7 +87,8 @@ class Tournament:
             products[:, 0, : given.shape[1]] = given
             starts = starts.join(self._assign(products))
         self._field = self._sweep_often(starts)
-        self.agreed = self._agree(self._field)
+        same = miss_the_same(self._total - self._field.captured, self._total)
+        self.agreed = bool(same.sum() >= max(FEWEST_THE_SAME, len(same) / 2))
 
     def play(
         self, n_copies: int, n_rounds: int, n_moved: int, *, persistent: bool = True
@@ -111,12 +112,6 @@ class Tournament:
             if not persistent and not best.captured[0] - before > self._tol * missed:
                 break
         return best.labels[:, 0], best.scales[:, 0]
-
-    def _agree(self, field: Field) -> bool:
-        """Whether most sets miss as little as the best one does."""
-        missed = self._total - field.captured
-        same = missed <= (1 + SAME_ERROR) * missed.min() + 1e-12 * self._total
-        return bool(same.sum() >= max(FEWEST_THE_SAME, len(same) / 2))
 
     def _finish(self, field: Field, n_moved: int) -> Field:
         """Halve, sweep to the end, move single points of the best, and keep the best."""
@@ -334,9 +329,9 @@ class Tournament:
         return self._sweep_to_end(moved)
 
 
-def columns_multiplied(n_starts: int, k: int) -> int:
-    """About how many columns are multiplied with the products of points in a tournament."""
-    return USUAL_SWEEPS * (n_starts + POOL_STARTS) * k
+def miss_the_same(missed: Array, total: float) -> Array:
+    """Which answers have come to the same as the best, by what each misses of a total, (R,)."""
+    return missed <= (1 + SAME_ERROR) * missed.min() + 1e-12 * total
 
 
 def _share_no_component(labels: Array, targets: Array, net: Array, least: float) -> Array:
