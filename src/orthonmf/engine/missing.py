@@ -91,15 +91,10 @@ class MaskedMatrix(Matrix):
         return self._column_winners(products, lengths, fixed)
 
     def _column_winners(self, products: Array, lengths: Array, fixed: Array | None) -> MaskedSweep:
-        scores = divide(products, np.sqrt(lengths))
-        labels, columns = scores.argmax(axis=0), np.arange(scores.shape[1])
-        best = _two_largest(scores)
-        if fixed is not None:
-            labels = fixed
-            best[0] = scores[labels, columns]
-        updated = np.zeros(scores.shape)
-        updated[labels, columns] = divide(products, lengths)[labels, columns]
-        captured = np.square(best)
+        labels, scores = _assign(divide(products, np.sqrt(lengths)), fixed)
+        own = labels == np.arange(len(products))[:, None]
+        updated = np.where(own, divide(products, lengths), 0.0)
+        captured = np.square(scores)
         if self.column_weights is not None:
             captured *= self.column_weights
         return MaskedSweep(self._weighted_only(updated), labels.astype(np.int32), *captured)
@@ -164,16 +159,9 @@ def _sweep_block(
     """Labels, the two largest captured energies, and the sums that update the components."""
     block = ObservedBlock(rows)
     scores, loadings = _fit(block, components, column_weights)
-    labels = scores.argmax(axis=1)
-    places = np.arange(len(labels))
-    best = _two_largest(scores.T)
-    if fixed is not None:
-        labels = fixed
-        best[0] = scores[places, labels]
+    labels, best = _assign(scores.T, fixed)
     if over_samples:
-        kept = loadings[places, labels]
-        loadings = np.zeros_like(loadings)
-        loadings[places, labels] = kept
+        loadings = np.where(labels[:, None] == np.arange(loadings.shape[1]), loadings, 0.0)
     weighted = loadings if row_weights is None else loadings * row_weights[:, None]
     captured = np.square(best) if row_weights is None else np.square(best) * row_weights
     products = (block.values.T @ weighted).T
@@ -231,8 +219,12 @@ def _sum_others(missing: csr_array, values: Array) -> Array:
     return rest
 
 
-def _two_largest(scores: Array) -> Array:
-    """The largest and the second largest of scores (k, N), (2, N); 0 for a lack of two."""
-    if len(scores) == 1:
-        return np.concatenate((scores, np.zeros_like(scores)))
-    return np.partition(scores, -2, axis=0)[-2:][::-1]
+def _assign(scores: Array, fixed: Array | None) -> tuple[Array, Array]:
+    """The component with the largest score (k, N) of every point, unless that is fixed.
+
+    Also its score, and the second largest of all, (2, N); 0 for a lack of two.
+    """
+    labels = scores.argmax(axis=0) if fixed is None else fixed
+    own = scores[labels, np.arange(len(labels))]
+    second = np.partition(scores, -2, axis=0)[-2] if len(scores) > 1 else np.zeros_like(own)
+    return labels, np.stack((own, second))
