@@ -241,28 +241,23 @@ def test_groups_that_cannot_be_in_use_are_told():
     with pytest.warns(FewerComponentsWarning, match="1 of the 2 groups of rows .* 3 groups of col"):
         result = fit(X, (2, 3))
     assert result.core.shape == (1, 1)
-    assert fit_zero().core.shape == (0, 0)
-
-
-def fit_zero():
     with pytest.warns(FewerComponentsWarning):
-        return fit(np.zeros((4, 3)), (2, 2))
+        assert fit(np.zeros((4, 3)), (2, 2)).core.shape == (0, 0)
 
 
-class TestEstimator:
-    def test_the_pair_is_stored_as_it_came_and_checked_by_fit(self):
-        model = orthonmf.OrthogonalNMF((4, 5), orthogonal="both", random_state=0)
-        assert clone(model).n_components == (4, 5)
-        X, _, _ = planted(1, noise=0.3)
-        with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):
-            orthonmf.OrthogonalNMF((4, 5)).fit(X)
-        model.fit(X)
-        result = fit(X)
-        assert np.array_equal(model.core_, result.core)
-        assert np.array_equal(model.feature_labels_, result.feature_labels)
-        assert np.array_equal(model.predict(X), result.labels)
-        assert model.n_components_ == 4
-        assert model.transform(X).shape == (60, 4)
+def test_the_estimator_stores_the_pair_as_it_came_and_checks_it_in_fit():
+    model = orthonmf.OrthogonalNMF((4, 5), orthogonal="both", random_state=0)
+    assert clone(model).n_components == (4, 5)
+    X, _, _ = planted(1, noise=0.3)
+    with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):
+        orthonmf.OrthogonalNMF((4, 5)).fit(X)
+    model.fit(X)
+    result = fit(X)
+    assert np.array_equal(model.core_, result.core)
+    assert np.array_equal(model.feature_labels_, result.feature_labels)
+    assert np.array_equal(model.predict(X), result.labels)
+    assert model.n_components_ == 4
+    assert model.transform(X).shape == (60, 4)
 
 
 def test_errors_that_are_announced_are_those_of_the_fit():
