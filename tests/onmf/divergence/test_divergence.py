@@ -177,6 +177,18 @@ def test_rows_of_very_different_sums_are_fitted(size):
     assert 0 <= result.relative_error < 0.2
 
 
+@pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
+def test_a_share_that_float32_cannot_hold_costs_next_to_nothing(orthogonal):
+    X = np.array([[1, 0, 5], [1, 1, 2], [3, 0, 3]], dtype=np.float32)
+    k = (1, 1) if orthogonal == "both" else 1
+    options = {"orthogonal": orthogonal, "sample_weight": [1.0, 2.0**-300, 1.0]}
+    light = orthonmf.factorize(X, k, beta_loss=KL, random_state=0, **options)
+    options["sample_weight"] = [1.0, 0.0, 1.0]
+    without = orthonmf.factorize(X, k, beta_loss=KL, random_state=0, **options)
+    assert light.divergence == pytest.approx(without.divergence, rel=1e-6)
+    assert light.certificate.ratio < 1.001
+
+
 def test_one_profile_is_an_exact_fit_and_a_zero_matrix_has_no_parts():
     X = np.outer([1.0, 2.0, 3.0], [2.0, 0.0, 5.0])
     result = fit(X, 2)

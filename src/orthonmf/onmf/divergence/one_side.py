@@ -93,8 +93,13 @@ def labels_of_init(matrix: Matrix, counts: Counts, options: Options) -> Array | 
 
 
 def to_profiles(matrix: Matrix, pooled: Array) -> Array:
-    """Profiles of X (k, m) of sum 1 from weighted sums of its rows."""
-    return unit_sums(matrix.to_components(matrix.to_components(pooled)))
+    """Profiles of X (k, m) of sum 1 from weighted sums of its rows.
+
+    What is above zero stays so in the dtype of X: at zero a divergence would be infinite.
+    """
+    profiles = unit_sums(matrix.to_components(matrix.to_components(pooled)))
+    least = float(np.finfo(matrix.dtype).smallest_subnormal)
+    return np.where(pooled > 0, np.maximum(profiles, least), 0.0)
 
 
 def sum_columns(matrix: Matrix) -> Array:
