@@ -79,9 +79,6 @@ class Crew:
         workers = self.client.scheduler_info()["workers"]
         return {worker["name"] for worker in workers.values()}
 
-    def pids(self):
-        return {process.pid for process in self._processes.values()}
-
     def start(self, n_workers):
         """Start workers and wait until they are at work."""
         address = self.client.scheduler.address

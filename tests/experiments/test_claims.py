@@ -10,19 +10,18 @@ from experiments.paper import EARLIER, ONMF_APX, experiments
 from experiments.tables import read_results, summary
 
 NOISES = (0.0, 0.1, 0.5, 1.0)
-OTHERS = ("nmf", "hals", "em-onmf")
 
 
-def made(experiment="experiment-1", methods=(ONMF_APX, *EARLIER), **of_ours):
+def made(methods=(ONMF_APX, *EARLIER), **of_ours):
     """Rows in which ours is at 1 at every noise and all others at 2, but for what is given."""
-    (setting, *_) = experiments()[experiment].settings
+    (setting, *_) = experiments()["experiment-1"].settings
     rows = []
     for noise in NOISES:
         for method in methods:
             for seed in range(3):
                 value = 1.0 if method == ONMF_APX else 2.0
                 row = dict.fromkeys(COLUMNS) | {
-                    "experiment": experiment, "dataset": "planted",
+                    "experiment": "experiment-1", "dataset": "planted",
                     "orthogonal": setting.orthogonal, "n_samples": 50, "n_features": 10,
                     "n_components": 2, "noise": noise, "seed": seed, "method": method,
                     "time_limit": 30.0, "recovery_error": value, "reconstruction_error": value,
