@@ -18,14 +18,12 @@ from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
 from orthonmf.vectors import divide, square_lengths, unit_lengths
 
-# Within a block all moves are judged by the same directions. They stay right as long as little of
-# a component comes or goes at once.
-SHARE_MOVED_AT_ONCE = 0.1
-SMALLEST_SHARE = 1e-4
-MOVE_BLOCKS = 8
+# All moves of a pass are judged by the same directions. They stay right as long as little of a
+# component comes or goes at once.
+SHARE_MOVED_AT_ONCE = 0.3
+SMALLEST_SHARE = 3e-4
 # Moves are made when they promise so many times the gain that would end them.
 WORTH_A_PASS = 3.0
-FEWEST_POINTS_IN_A_BLOCK = 32
 # Gains of points are weighed so many at once, so that they stay in cache.
 PRODUCTS_IN_CACHE = 2**15
 
@@ -90,36 +88,6 @@ def losses_of_leaving(alpha: Array, weights: Array, energies: Array) -> Array:
     return energies - (rest + np.sqrt(np.square(rest) + 4 * alpha * beta)) / 2
 
 
-class Components:
-    """Unit directions of components, and what each captures, while points move between them."""
-
-    def __init__(self, sweep: DirectionSweep) -> None:
-        # Laid out as products of points with them are computed.
-        self.units = np.ascontiguousarray(unit_lengths(sweep.sums).T).T  # (k, m)
-        self.energies = captured_next(sweep)  # (k,)
-
-    def move(self, points: Array, alpha: Array, leaving: Array, entering: Array) -> None:
-        """Turn the components that weighted points (c, m) leave and enter to their Ritz vectors.
-
-        ``alpha`` (2, c) are the energies of the points along both. What several moves of one
-        component change is added up.
-        """
-        weights, scales = square_lengths(points), np.sqrt(alpha)
-        losses = losses_of_leaving(alpha[0], weights, self.energies[leaving])
-        gains = gains_of_entering(alpha[1], weights, self.energies[entering])
-        # The Ritz vector is u + t (x - <x, u> u), and t = (change of the energy - a) / (b sqrt(a)).
-        beta = np.maximum(weights - alpha, 0.0)
-        turns = divide(np.array([losses, gains]) - alpha, beta * scales)
-        changed, places = np.unique(np.concatenate([leaving, entering]), return_inverse=True)
-        shares = np.zeros((len(changed), len(points)))
-        shares[places.reshape(2, -1), np.arange(len(points))] = turns
-        kept = 1.0 - np.bincount(places, (turns * scales).ravel())
-        turned = kept[:, None] * self.units[changed] + shares @ points
-        self.units[changed] = unit_lengths(np.maximum(turned, 0.0))
-        energies = self.energies[changed] + np.bincount(places, np.concatenate([-losses, gains]))
-        self.energies[changed] = np.maximum(energies, 0.0)
-
-
 def energies_along(points: Samples, unit: Array) -> Array:
     """(N, c) energy of every point along unit directions (c, m)."""
     products = points.raw_products(unit)
@@ -147,14 +115,14 @@ def move_points(points: Samples, solution: Solution, *, max_passes: int, tol: fl
     promised, movable = look_at_moves(points, solution.directions, best)
     if not promised > least:
         return solution
-    size = max(FEWEST_POINTS_IN_A_BLOCK, -(-len(movable) // MOVE_BLOCKS))
-    positions = [movable[part] for part in slices(len(movable), size)]
-    blocks = list(zip(positions, points.cut(positions), strict=True))
+    [candidates] = points.cut([movable])
     captured, labels, share = float(captured_next(best).sum()), best.labels, SHARE_MOVED_AT_ONCE
     for _ in range(max_passes):
-        directions, moved_labels = _pass(points, blocks, best, labels, share)
-        if np.array_equal(moved_labels, labels):
+        moving, entering, directions = _pass(candidates, labels[movable], best, share)
+        if len(moving) == 0:
             break
+        moved_labels = labels.copy()
+        moved_labels[movable[moving]] = entering
         moved = points.update(moved_labels, directions)
         gained = float(captured_next(moved).sum()) - captured
         if gained <= 0:  # too much moved at once: try again with more care
@@ -188,31 +156,42 @@ def look_at_moves(points: Samples, directions: Array, sweep: DirectionSweep) -> 
 
 
 def _pass(
-    points: Samples,
-    blocks: list[tuple[Array, Samples]],
-    sweep: DirectionSweep,
-    labels: Array,
-    share: float,
-) -> tuple[Array, Array]:
-    """One pass over blocks of points: directions that have followed their points, and labels."""
-    labels, components = labels.copy(), Components(sweep)
-    for positions, block in blocks:
-        alpha = energies_along(block, components.units)
-        own, energies = labels[positions], components.energies
-        targets, net = net_gains(alpha, block.weights, own, energies)
-        better = np.flatnonzero(net > 1e-12 * block.weights)
-        better = better[np.argsort(-net[better], kind="stable")]
-        allowed = _not_too_much(
-            block.weights[better], own[better], targets[better], share * energies
-        )
-        moving = better[allowed]
-        if len(moving) == 0:
-            continue
-        leaving, entering = own[moving], targets[moving]
-        weighted = points.at(positions[moving]) * np.sqrt(block.weights[moving])[:, None]
-        components.move(weighted, alpha[moving, [leaving, entering]], leaving, entering)
-        labels[positions[moving]] = entering
-    return components.units, labels
+    points: Samples, labels: Array, sweep: DirectionSweep, share: float
+) -> tuple[Array, Array, Array]:
+    """Which points should move, where to, and the unit directions (k, m) of all components then."""
+    unit, energies = unit_lengths(sweep.sums), captured_next(sweep)
+    alpha = energies_along(points, unit)
+    targets, net = net_gains(alpha, points.weights, labels, energies)
+    better = np.flatnonzero(net > 1e-12 * points.weights)
+    better = better[np.argsort(-net[better], kind="stable")]
+    limits = share * energies
+    allowed = _not_too_much(points.weights[better], labels[better], targets[better], limits)
+    moving = better[allowed]
+    both = np.array([labels[moving], targets[moving]])
+    weighted = points.at(moving) * np.sqrt(points.weights[moving])[:, None]
+    return moving, targets[moving], _turn(unit, energies, weighted, alpha[moving, both], both)
+
+
+def _turn(unit: Array, energies: Array, points: Array, alpha: Array, both: Array) -> Array:
+    """Directions (k, m), turned to the Ritz vectors of components that points leave and enter.
+
+    ``both`` (2, c) are what each of the weighted points (c, m) leaves and enters, ``alpha`` its
+    energies along them. What several moves of one component change is added up.
+    """
+    weights, scales = square_lengths(points), np.sqrt(alpha)
+    losses = losses_of_leaving(alpha[0], weights, energies[both[0]])
+    gains = gains_of_entering(alpha[1], weights, energies[both[1]])
+    # The Ritz vector is u + t (x - <x, u> u), and t = (change of the energy - a) / (b sqrt(a)).
+    beta = np.maximum(weights - alpha, 0.0)
+    turns = divide(np.array([losses, gains]) - alpha, beta * scales)
+    changed, places = np.unique(both, return_inverse=True)
+    places = places.reshape(both.shape)  # which not every version of NumPy does
+    shares = np.zeros((len(changed), len(points)))
+    shares[places, np.arange(len(points))] = turns
+    kept = 1.0 - np.bincount(places.ravel(), (turns * scales).ravel(), minlength=len(changed))
+    turned = unit.copy()
+    turned[changed] = np.maximum(kept[:, None] * unit[changed] + shares @ points, 0.0)
+    return unit_lengths(turned)
 
 
 def _not_too_much(weights: Array, leaving: Array, entering: Array, limits: Array) -> Array:
