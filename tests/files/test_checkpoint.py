@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 import orthonmf
 from orthonmf import fitting
 from orthonmf.files.archive import open_archive, write_archive
+from orthonmf.files.checkpoint import FileCheckpoint
 from orthonmf.progress import listening
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
@@ -87,6 +88,26 @@ def test_a_fit_that_goes_on_ends_with_the_bits_of_an_unbroken_one(
         same(orthonmf.factorize(X, 5, checkpoint=path, **options), unbroken)
     # Twenty columns are so few that a tournament and a short descent are all there is.
     assert broken >= (1 if orthogonal == "features" else 2)
+
+
+def test_a_fit_goes_on_from_every_step_to_the_same_bits(tmp_path, monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.poisson(2.0 * np.outer(rng.exponential(size=700), rng.exponential(size=9)))
+    options = {"random_state": 0, "certificate": None, "checkpoint": tmp_path / "c"}
+    kept = []
+
+    def save(checkpoint):
+        saved(checkpoint)
+        kept.append(checkpoint.path.read_bytes())
+
+    saved = FileCheckpoint.save
+    with monkeypatch.context() as watched:
+        watched.setattr(FileCheckpoint, "save", save)
+        unbroken = orthonmf.factorize(X, 8, **options)
+    assert len(kept) > 4
+    for content in kept:
+        options["checkpoint"].write_bytes(content)
+        same(orthonmf.factorize(X, 8, **options), unbroken)
 
 
 def test_finished_sweeps_are_not_repeated(tmp_path):

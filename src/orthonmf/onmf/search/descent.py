@@ -54,10 +54,14 @@ def descend(
             and points.components_are_directions
             and last.sweep.unit is not None
         ):
-            step.finish(alternated.history, SETTLED, vectors=last.sweep.unit)
+            swept = step.arrays["vectors"] if step.begun else directions
+            step.finish(alternated.history, SETTLED, vectors=last.sweep.unit, swept=swept)
             sweep = last.sweep if points.sweeps_are_final else None
         else:
             step.finish(alternated.history, vectors=last.vectors)
+    elif step.text == SETTLED and points.sweeps_are_final:
+        # By the same vectors: those of length 1 may change when they are brought to it again.
+        sweep = points.sweep_directions(step.arrays["swept"])
     return solution_of(points, step, sweep)
 
 
