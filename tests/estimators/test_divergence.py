@@ -57,3 +57,11 @@ def test_a_page_speaks_of_information(counts, tmp_path):
         assert "energy" not in html.split("<main")[-1].replace("energy-", "")
     with pytest.raises(orthonmf.OrthoNMFError, match="not the matrix of this result"):
         orthonmf.write_report(result, counts[:, ::-1], tmp_path / "page.html")
+
+
+def test_rows_that_tell_nothing_have_no_share_on_the_page(tmp_path):
+    X = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])
+    result = orthonmf.factorize(X, 1, beta_loss=KL, random_state=0)
+    html = orthonmf.write_report(result, X, tmp_path / "page.html").read_text()
+    assert "row 0 <span>–</span>" in html
+    assert "nan%" not in html
