@@ -8,6 +8,7 @@ in it. Starts, descents and repairs on candidates cost next to nothing beside on
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,10 +36,9 @@ CHEAP_SECONDS = 3e-3
 FEWEST_A_READ, READS, READS_FOR_MANY = 40, 4, 5
 # From so many components on a tournament costs more than the rest of the fit, and gains nothing.
 MANY_COMPONENTS = 60
-# A tournament of fewer leaves no group out. Of more, so many draws that were repaired and come to
-# the same answer make it needless.
+# A tournament of fewer finds out in less time than repairs whether the data are easy. Of more, two
+# draws that were repaired and come to the same answer make it needless.
 SOME_COMPONENTS = 20
-ENOUGH_DRAWS = 2
 SWEEPS, TOL = 8, 1e-3
 # Candidates that hold this share stand for all, data of few different directions, and play longer.
 ENOUGH = 1 - 1e-6
@@ -157,20 +157,12 @@ def choose(points: Points, candidates: Candidates, k: int, rng: np.random.Genera
     """Up to k directions (k, m) that are good for the candidates, as the points hold them."""
     roots = np.sqrt(candidates.energies)
     few = as_points(points.matrix, candidates.coordinates * roots[:, None])
-    # Of few components a tournament finds out in less time whether the data are easy.
-    enough = ENOUGH_DRAWS if SOME_COMPONENTS <= k < MANY_COMPONENTS else 1
-    answers = [_draw_and_repair(few, k, rng)]
-    while len(answers) < enough and _agree(few, answers):
-        answers.append(_draw_and_repair(few, k, rng))
-    best = max(answers, key=lambda answer: answer.captured[-1])
-    labels, scales = _members(few, best.directions)
-    if k < MANY_COMPONENTS and not (len(answers) > 1 and _agree(few, answers)):
-        labels, scales = _play(
-            few, best.directions, k, rng, long=few.total >= ENOUGH * points.total
-        )
-        if k >= SOME_COMPONENTS:
-            won = few.power_update(labels, divide(scales, np.sqrt(few.weights)), k)
-            labels, scales = _members(few, repair(few, won).directions)
+    # Few different rows: candidates that stand for all of them are played on for longer.
+    long = few.total >= ENOUGH * points.total
+    if k < SOME_COMPONENTS:
+        labels, scales = _play(few, k, rng, lambda: _draw_and_repair(few, k, rng).directions, long)
+    else:
+        labels, scales = _repair_many(few, k, rng, long)
     everyone = np.arange(len(labels) + 1)
     members = csc_array((scales * roots, labels, everyone), shape=(k, len(labels)))
     directions = members @ candidates.centers
@@ -181,12 +173,6 @@ def _draw_and_repair(few: Samples, k: int, rng: np.random.Generator) -> Repaired
     """What a few sweeps and a repair make of one start."""
     drawn = few.at(draw_by_law(few, k, rng, distance=lines).picks)
     return repair(few, descend(few, drawn, max_iter=SWEEPS, tol=TOL).directions)
-
-
-def _agree(few: Samples, answers: list[Repaired]) -> bool:
-    """Whether all answers have come to the same."""
-    missed = few.total - np.array([answer.captured[-1] for answer in answers])
-    return bool(miss_the_same(missed, few.total).all())
 
 
 def repair_labels(points: Samples, labels: Array, scales: Array, k: int) -> tuple[Array, Array]:
@@ -209,17 +195,36 @@ def _members(few: Samples, directions: Array) -> tuple[Array, Array]:
     return sweep.labels, sweep.products
 
 
+def _repair_many(few: Samples, k: int, rng: np.random.Generator, long: bool) -> tuple[Array, Array]:
+    """Labels and scales (c,) of many components: of a repaired draw, or of two that agree.
+
+    Where two do not, their best plays a tournament, and the winner is repaired once more.
+    """
+    answers = [_draw_and_repair(few, k, rng)]
+    if k < MANY_COMPONENTS:
+        answers.append(_draw_and_repair(few, k, rng))
+    best = max(answers, key=lambda answer: answer.captured[-1])
+    missed = few.total - np.array([answer.captured[-1] for answer in answers])
+    if miss_the_same(missed, few.total).all():
+        return _members(few, best.directions)
+    labels, scales = _play(few, k, rng, lambda: best.directions, long)
+    won = few.power_update(labels, divide(scales, np.sqrt(few.weights)), k)
+    return _members(few, repair(few, won).directions)
+
+
 def _play(
-    few: Samples, directions: Array, k: int, rng: np.random.Generator, long: bool
+    few: Samples, k: int, rng: np.random.Generator, one_more: Callable[[], Array], long: bool
 ) -> tuple[Array, Array]:
-    """Labels and scales (c,) of the winner of a tournament; the directions are among its starts."""
+    """Labels and scales (c,) of the winner of a tournament.
+
+    Where starts do not agree, the directions of one more join them, which is asked for then.
+    """
     rows = few.whole()
     products = (
         Products(rows=rows) if 2 * rows.shape[1] < len(rows) else Products(gram=rows @ rows.T)
     )
     tournament = Tournament(products, k, rng, tol=TOL)
-    n_starts = 16 if long else int(np.clip(96 // k, 4, 12))
-    tournament.begin(n_starts, given=rows @ unit_lengths(directions).T)
-    if long:
-        return tournament.play(16, 6, 2)
-    return tournament.play(4, 2, 2, persistent=False)
+    tournament.begin(16 if long else int(np.clip(96 // k, 4, 12)))
+    if long or not tournament.agreed:
+        tournament.add(rows @ unit_lengths(one_more()).T)
+    return tournament.play(16, 6, 2) if long else tournament.play(4, 2, 2, persistent=False)

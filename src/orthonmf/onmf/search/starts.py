@@ -239,9 +239,11 @@ def play_on_sample(points: Samples, k: int, rng: np.random.Generator) -> Chosen:
     lengths = np.sqrt(sample.weights)
     products = sample.products_of(np.arange(len(lengths)), exact=False)
     tournament = Tournament(products, k, rng, tol=1e-3)
-    given = sample.rough_cosines_with(unit_lengths(plain.directions)) * lengths[:, None]
     n_starts, n_moved = count_starts(k, 72, 8), 3 if single_points_matter(points, k) else 0
-    tournament.begin(n_starts, given=given)
+    tournament.begin(n_starts)
+    if not tournament.agreed:
+        cosines = sample.rough_cosines_with(unit_lengths(plain.directions))
+        tournament.add(cosines * lengths[:, None])
     labels, scales = tournament.play(n_starts, 2, n_moved, persistent=False)
     return plain.or_better(sample.power_update(labels, scales / lengths, k))
 

@@ -74,21 +74,23 @@ class Tournament:
         self._total = float(self._weights.sum())
         self._settled = -np.inf  # what the best captures from which no move of a point gains
 
-    def begin(self, n_starts: int, *, all_points: bool = False, given: Array | None = None) -> None:
+    def begin(self, n_starts: int, *, all_points: bool = False) -> None:
         """Draw starts and sweep them a few times; ``agreed`` says whether most look the same.
 
         With ``all_points`` one of the starts is drawn by the plain law of k-means++ on lines.
-        ``given`` are the products (s, up to k) of the points with the unit directions of one more
-        start.
         """
-        starts = self._draw_starts(n_starts, plain_first=all_points)
-        if given is not None:
-            products = np.zeros((len(given), 1, self._k), dtype=self._all.dtype)
-            products[:, 0, : given.shape[1]] = given
-            starts = starts.join(self._assign(products))
-        self._field = self._sweep_often(starts)
+        self._field = self._sweep_often(self._draw_starts(n_starts, plain_first=all_points))
         same = miss_the_same(self._total - self._field.captured, self._total)
         self.agreed = bool(same.sum() >= max(FEWEST_THE_SAME, len(same) / 2))
+
+    def add(self, given: Array) -> None:
+        """Let one more start play, by the products (s, up to k) of the points with its directions.
+
+        The directions are of length one.
+        """
+        products = np.zeros((len(given), 1, self._k), dtype=self._all.dtype)
+        products[:, 0, : given.shape[1]] = given
+        self._field = self._field.join(self._assign(products))
 
     def play(
         self, n_copies: int, n_rounds: int, n_moved: int, *, persistent: bool = True
