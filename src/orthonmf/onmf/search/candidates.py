@@ -8,7 +8,6 @@ in it. Starts, descents and repairs on candidates cost next to nothing beside on
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -160,7 +159,7 @@ def choose(points: Points, candidates: Candidates, k: int, rng: np.random.Genera
     # Few different rows: candidates that stand for all of them are played on for longer.
     long = few.total >= ENOUGH * points.total
     if k < SOME_COMPONENTS:
-        labels, scales = _play(few, k, rng, lambda: _draw_and_repair(few, k, rng).directions, long)
+        labels, scales = _play(few, k, rng, long)
     else:
         labels, scales = _repair_many(few, k, rng, long)
     everyone = np.arange(len(labels) + 1)
@@ -207,17 +206,17 @@ def _repair_many(few: Samples, k: int, rng: np.random.Generator, long: bool) -> 
     missed = few.total - np.array([answer.captured[-1] for answer in answers])
     if miss_the_same(missed, few.total).all():
         return _members(few, best.directions)
-    labels, scales = _play(few, k, rng, lambda: best.directions, long)
+    labels, scales = _play(few, k, rng, long, best.directions)
     won = few.power_update(labels, divide(scales, np.sqrt(few.weights)), k)
     return _members(few, repair(few, won).directions)
 
 
 def _play(
-    few: Samples, k: int, rng: np.random.Generator, one_more: Callable[[], Array], long: bool
+    few: Samples, k: int, rng: np.random.Generator, long: bool, given: Array | None = None
 ) -> tuple[Array, Array]:
-    """Labels and scales (c,) of the winner of a tournament.
+    """Labels and scales (c,) of the winner of a tournament; ``given`` directions take part.
 
-    Where starts do not agree, the directions of one more join them, which is asked for then.
+    Without them a draw that is repaired does, where starts do not agree.
     """
     rows = few.whole()
     products = (
@@ -225,6 +224,8 @@ def _play(
     )
     tournament = Tournament(products, k, rng, tol=TOL)
     tournament.begin(16 if long else int(np.clip(96 // k, 4, 12)))
-    if long or not tournament.agreed:
-        tournament.add(rows @ unit_lengths(one_more()).T)
+    if given is None and (long or not tournament.agreed):
+        given = _draw_and_repair(few, k, rng).directions
+    if given is not None:
+        tournament.add(rows @ unit_lengths(given).T)
     return tournament.play(16, 6, 2) if long else tournament.play(4, 2, 2, persistent=False)
