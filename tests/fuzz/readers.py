@@ -29,10 +29,10 @@ ADDRESS_SPACE = 4 * 2**30
 def matrix(path, format, number, **options):
     """Read a matrix, then look at all of it, as a fit does."""
     missing = bool(number % 2)
-    with read_matrix(
+    data = read_matrix(
         path, format=format, allow_missing=missing, max_bytes=LIMIT, map_above=LIMIT, **options
-    ) as data:
-        as_matrix(data.X, missing_values=np.nan if missing else None, n_jobs=1)
+    )
+    as_matrix(data.X, missing_values=np.nan if missing else None, n_jobs=1)
 
 
 def page(path):

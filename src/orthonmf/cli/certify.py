@@ -79,10 +79,8 @@ def certify(
             "--feature-labels or both"
         )
     else:
-        with (
-            read_data(place, reading, quiet=quiet, stream=True) as matrix,
-            progress(f"proving {folder.name}", quiet),
-        ):
+        matrix = read_data(place, reading, quiet=quiet, stream=True)
+        with progress(f"proving {folder.name}", quiet):
             sides = zip((labels, feature_labels), matrix.X.shape, SIDES, strict=True)
             groups = [
                 None if path is None else read_names(path, *side, may_be_empty=True)
@@ -114,10 +112,8 @@ def _certify_folder(
 ) -> Factorization:
     """The answer in a folder with a certificate, which is written there too."""
     summary, result, file, reading = read_folder(folder, data, max_bytes)
-    with (
-        read_data(file, reading, quiet=quiet, stream=True) as matrix,
-        progress(f"proving {Path(file).name}", quiet),
-    ):
+    matrix = read_data(file, reading, quiet=quiet, stream=True)
+    with progress(f"proving {Path(file).name}", quiet):
         about(file)
         kind = summary["options"].get("weights")
         weight = weights_of(matrix.X, sample_weight, None, kind)["sample_weight"]

@@ -170,7 +170,7 @@ def read_data(
     """Read a matrix; names given in files of their own take the place of those in it.
 
     With ``stream`` a large dense matrix in HDF5 or Zarr is left there, as one in ``.npy`` always
-    is: its rows can be had until the result is closed.
+    is.
     """
     memory, limit = reading.memory, most_bytes(reading.max_bytes)
     largest = STREAM_ABOVE if memory is None else int(memory * SHARE_TO_READ)
@@ -219,9 +219,7 @@ def _in_memory(data: NamedMatrix, largest: int, advice: str) -> Any:
         return X
     if prod(X.shape) * X.dtype.itemsize > largest:
         raise InvalidInputError(f"a matrix that stays on disk cannot be {advice}")
-    X = np.asarray(X[:])
-    data.close()
-    return X
+    return np.asarray(X[:])
 
 
 def most_bytes(text: str | None) -> int:

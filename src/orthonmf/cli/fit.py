@@ -105,72 +105,67 @@ def fit(
         "n_jobs": jobs,
         "max_memory": reading.memory,
     }
-    with read_data(file, reading, quiet=quiet, stream=True) as data:
-        n, m = data.X.shape
-        name = Path(data.source).name
-        shape = as_image_shape(image_shape, m)
-        about(data.source)
-        weighted = weights_of(data.X, sample_weight, feature_weight, weights)
-        weighted["missing_values"] = reading.missing_values
-        of_file = init not in INITS and Path(init).exists()
-        start = read_data(init, Reading()).X if of_file else init
-        known_before = read_known(groups, file, reading, n)
-        about(data.source)
-        with progress(f"factorizing {name}", quiet):
-            result = factorize(
-                data.X,
-                **{**options, "init": start},
-                **weighted,
-                checkpoint=checkpoint,
-                sample_names=data.row_names,
-                feature_names=data.column_names,
+    data = read_data(file, reading, quiet=quiet, stream=True)
+    n, m = data.X.shape
+    name = Path(data.source).name
+    shape = as_image_shape(image_shape, m)
+    about(data.source)
+    weighted = weights_of(data.X, sample_weight, feature_weight, weights)
+    weighted["missing_values"] = reading.missing_values
+    of_file = init not in INITS and Path(init).exists()
+    start = read_data(init, Reading()).X if of_file else init
+    known_before = read_known(groups, file, reading, n)
+    about(data.source)
+    with progress(f"factorizing {name}", quiet):
+        result = factorize(
+            data.X,
+            **{**options, "init": start},
+            **weighted,
+            checkpoint=checkpoint,
+            sample_names=data.row_names,
+            feature_names=data.column_names,
+        )
+        cautions = in_options(result.cautions)
+        result = replace(result, preparation=data.preparation, cautions=cautions)
+    with progress(f"proving {name}", quiet):
+        result = prove(result)
+    stability = chance = None
+    # What a result does not tell of its fit.
+    untold = {name: weighted[name] for name in ("sample_weight", "missing_values")}
+    untold["n_jobs"] = jobs
+    if refits:
+        with progress(f"refitting {name}", quiet):
+            stability = result.refit(
+                data.X, refits, random_state=result.random_state, max_memory=max_memory, **untold
             )
-            cautions = in_options(result.cautions)
-            result = replace(result, preparation=data.preparation, cautions=cautions)
-        with progress(f"proving {name}", quiet):
-            result = prove(result)
-        stability = chance = None
-        # What a result does not tell of its fit.
-        untold = {name: weighted[name] for name in ("sample_weight", "missing_values")}
-        untold["n_jobs"] = jobs
-        if refits:
-            with progress(f"refitting {name}", quiet):
-                stability = result.refit(
-                    data.X,
-                    refits,
-                    random_state=result.random_state,
-                    max_memory=reading.memory,
-                    **untold,
-                )
-        with progress(f"looking at {name}", quiet):
-            how_read: dict[str, Any] = {"n_jobs": jobs, "max_memory": max_memory}
-            findings = find(data.X, result, missing_values=reading.missing_values, **how_read)
-        if report:
-            with progress("fitting shuffled data", quiet):
-                chance = captured_by_chance(findings.matrix, result, **untold)
-        with progress("writing", quiet):
-            story = Story(
-                result,
-                findings,
-                name,
-                image_shape=shape,
-                selection=read_selection(folder),
-                remarks=_remarks(weighted, reading),
-                chance=chance,
-                stability=stability,
-                by_command=True,
-                **known_before,
-            )
-            source = {
-                "file": file if file == "-" else str(Path(file).resolve()),
-                "reading": reading.plain(),
-            }
-            options |= {"image_shape": image_shape, "groups": as_written(groups)}
-            options |= {"weights": weights, "refits": refits}
-            summary = summary_of(story, source, options)
-            names = write_folder(folder, story, summary, with_page=report)
-    if file.endswith(".h5ad") and h5ad == "copy" and not reading.transpose:
-        with progress("writing", quiet):
+    with progress(f"looking at {name}", quiet):
+        missing = reading.missing_values
+        findings = find(data.X, result, missing_values=missing, n_jobs=jobs, max_memory=max_memory)
+    if report:
+        with progress("fitting shuffled data", quiet):
+            chance = captured_by_chance(findings.matrix, result, **untold)
+    with progress("writing", quiet):
+        story = Story(
+            result,
+            findings,
+            name,
+            image_shape=shape,
+            selection=read_selection(folder),
+            remarks=_remarks(weighted, reading),
+            chance=chance,
+            stability=stability,
+            by_command=True,
+            **known_before,
+        )
+        source = {
+            "file": file if file == "-" else str(Path(file).resolve()),
+            "reading": reading.plain(),
+        }
+        options |= {"image_shape": image_shape, "groups": as_written(groups)}
+        options |= {"weights": weights, "refits": refits}
+        summary = summary_of(story, source, options)
+        names = write_folder(folder, story, summary, with_page=report)
+        if file.endswith(".h5ad") and h5ad == "copy" and not reading.transpose:
             names.append(annotate(Path(file), folder, story))
     if json:
         object_line({**summary, "folder": str(folder), "files": names})

@@ -41,10 +41,8 @@ def transform(
     path = model / MODEL if model.is_dir() else model
     fitted = read_model(path, reading.max_bytes)
     stream = fitted.preparation is None  # rows that are prepared are read whole
-    with (
-        read_data(file, reading, quiet=quiet, stream=stream) as data,
-        progress(f"expressing {Path(file).name}", quiet),
-    ):
+    data = read_data(file, reading, quiet=quiet, stream=stream)
+    with progress(f"expressing {Path(file).name}", quiet):
         # Columns that are named otherwise may stand in another order.
         names = zip(data.column_names or (), fitted.feature_names or (), strict=False)
         for place, (name, wanted) in enumerate(names):

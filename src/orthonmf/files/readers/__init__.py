@@ -51,7 +51,7 @@ def read_matrix(
         Refuse matrices that would take more than this; None for half of the memory.
     **options
         What else a `Request` holds. A dense matrix in HDF5 or Zarr that stays there gives slices
-        of its rows, the file open until :meth:`NamedMatrix.close`.
+        of its rows.
 
     Content that is damaged, hostile or no matrix is a `FileError` that names file and line; a file
     that cannot be opened the usual OSError.

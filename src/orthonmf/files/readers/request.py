@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -31,21 +31,9 @@ class NamedMatrix:
     row_names: Names
     column_names: Names
     source: str  # the file, as it was named
-    # What is open as long as rows are read from the file.
-    opened: ExitStack = field(default_factory=ExitStack)
     notes: tuple[str, ...] = ()  # what the reader decided and the user may see otherwise
     where_negative: str = ""  # what to do where X holds negative entries, if that is known
     preparation: Any = None  # what was done to X after it was read; None for nothing
-
-    def close(self) -> None:
-        """Close the file; rows that were not read into memory are gone then."""
-        self.opened.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +179,10 @@ class Request:
 
 
 class StoredRows:
-    """A matrix that stays in its file and gives slices of its rows, or an error that names it."""
+    """A matrix that stays in its file and gives slices of its rows, or an error that names it.
+
+    The file is open as long as this lives.
+    """
 
     def __init__(self, stored: Any, request: Request) -> None:
         self.shape: tuple[int, int] = tuple(stored.shape)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -19,13 +19,7 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from orthonmf.extras import import_extra
-from orthonmf.files.readers.request import (
-    FileError,
-    NamedMatrix,
-    Names,
-    Request,
-    StoredRows,
-)
+from orthonmf.files.readers.request import FileError, NamedMatrix, Names, Request, StoredRows
 from orthonmf.inputs.sparse import as_checked_csr
 from orthonmf.typing import REAL, Array
 
@@ -46,18 +40,17 @@ MOST_EMPTY, PIECES_PER_STORED = 20_000, 10  # more pieces than these allow are a
 
 def read_h5(request: Request) -> NamedMatrix:
     """A two-dimensional dataset, a sparse group, or the matrix of a 10x file."""
-    with _open_hdf5(request) as (store, opened):
+    with _open_hdf5(request) as store:
         if request.key is None and store.find("matrix", store.group_type) is not None:
             return _read_tenx(store)
-        return _keep_open(request.matrix(store.read_chosen()), opened)
+        return request.matrix(store.read_chosen())
 
 
 def read_h5ad(request: Request) -> NamedMatrix:
     """``X`` (or the layer named) of an AnnData file, with the names of cells and genes."""
-    with _open_hdf5(request) as (store, opened):
-        data = _read_anndata(store)
+    with _open_hdf5(request) as store:
         advice = _advise_raw(store) if request.key in (None, "X") else ""
-        return _keep_open(replace(data, where_negative=advice), opened)
+        return replace(_read_anndata(store), where_negative=advice)
 
 
 def read_zarr(request: Request) -> NamedMatrix:
@@ -82,7 +75,7 @@ def read_zarr(request: Request) -> NamedMatrix:
 
 def read_observation(request: Request, name: str, expected: int) -> tuple[str, ...]:
     """What ``obs`` of an AnnData file says of every cell under a name, as texts."""
-    with _open_hdf5(request) as (store, _):
+    with _open_hdf5(request) as store:
         table = store.at("obs")
         if not isinstance(table, store.group_type):
             raise request.error(OLD_ANNDATA)
@@ -97,7 +90,7 @@ def read_observation(request: Request, name: str, expected: int) -> tuple[str, .
 
 def read_map(request: Request, expected: int) -> tuple[str, Array] | None:
     """The name and the positions (n, 2) of a map of the cells, if the file has one."""
-    with _open_hdf5(request) as (store, _):
+    with _open_hdf5(request) as store:
         for name in MAPS:
             array = store.find(f"obsm/{name}", store.array_type)
             shape: tuple[int, ...] = () if array is None else array.shape
@@ -150,17 +143,11 @@ def _advise_raw(store: Store) -> str:
 
 
 @contextmanager
-def _open_hdf5(request: Request) -> Iterator[tuple[Store, ExitStack]]:
-    """The file, and what closes it at the end unless it is taken out."""
+def _open_hdf5(request: Request) -> Iterator[Store]:
+    """The file; HDF5 closes it when nothing of it is in use any more."""
     h5py = import_extra("h5py", "files")
-    with request.decoding("this is no HDF5 file, or a damaged one"), ExitStack() as opened:
-        root = opened.enter_context(h5py.File(request.path, "r"))
-        yield _Hdf5(request, root, h5py.Dataset, h5py.Group), opened
-
-
-def _keep_open(data: NamedMatrix, opened: ExitStack) -> NamedMatrix:
-    """The same; the file stays open if its rows are still in there."""
-    return replace(data, opened=opened.pop_all()) if isinstance(data.X, StoredRows) else data
+    with request.decoding("this is no HDF5 file, or a damaged one"):
+        yield _Hdf5(request, h5py.File(request.path, "r"), h5py.Dataset, h5py.Group)
 
 
 class Store(ABC):
