@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,9 @@ from orthonmf.onmf.promises import promise_for
 from orthonmf.onmf.solution import solve_zero
 from orthonmf.progress import progress_lines
 from orthonmf.version import __version__
+
+# Options that must be the same for a checkpoint to be gone on from, as they are.
+SAME_WHEN_RESUMED = ("algorithm", "orthogonal", "beta_loss", "n_init", "max_iter", "tol")
 
 
 def factorize(
@@ -310,15 +313,9 @@ def repeat(options: Options) -> FitOptions | None:
     """What a refit is asked for; None with a function of the user, which no file holds."""
     if callable(options.kmeans):
         return None
-    return FitOptions(
-        beta_loss=options.beta_loss,
-        algorithm=options.algorithm,
-        init=options.init if isinstance(options.init, str) else "auto",
-        kmeans=options.kmeans,
-        n_init=options.n_init or "auto",
-        max_iter=options.max_iter,
-        tol=options.tol,
-    )
+    repeated = {field.name: getattr(options, field.name) for field in fields(FitOptions)}
+    init = options.init if isinstance(options.init, str) else "auto"
+    return FitOptions(**{**repeated, "init": init, "n_init": options.n_init or "auto"})
 
 
 def with_checkpoint(options: Options, matrix: Matrix, *, seeded: bool) -> Options:
@@ -329,15 +326,10 @@ def with_checkpoint(options: Options, matrix: Matrix, *, seeded: bool) -> Option
     identity = {
         "version of orthonmf": __version__,
         "version of NumPy": np.__version__,
-        "algorithm": options.algorithm,
-        "orthogonal": options.orthogonal,
-        "beta_loss": options.beta_loss,
+        **{name: getattr(options, name) for name in SAME_WHEN_RESUMED},
         "n_components": list(asked) if isinstance(asked, tuple) else asked,  # as JSON has it
         "init": init if isinstance(init, str) else digest(init),
         "kmeans": kmeans if isinstance(kmeans, str) else getattr(kmeans, "__qualname__", "?"),
-        "n_init": options.n_init,
-        "max_iter": options.max_iter,
-        "tol": options.tol,
         "the data": matrix.fingerprint(),
     }
     path, seed = options.checkpoint, options.seed

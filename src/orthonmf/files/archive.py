@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
-from orthonmf.errors import InvalidInputError
+from orthonmf.errors import FileError, InvalidInputError, MissingExtraError
 from orthonmf.files.whole_files import is_special, replacing
 from orthonmf.typing import REAL, Array
 
@@ -33,19 +33,17 @@ def write_archive(
     header: Mapping[str, Any],
     arrays: Mapping[str, Array],
     *,
-    flushed: bool = True,
     compressed: bool = True,
 ) -> None:
     """Write a file that is either whole or not there; an older file stays intact until then.
 
-    Not ``flushed`` it is as safe from killed processes, but not from a power cut. The same content
-    gives the same bytes.
+    The same content gives the same bytes.
     """
     if any(array.dtype.hasobject for array in arrays.values()):
         raise ValueError(PICKLED)
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
     write: Any = np.savez_compressed if compressed else np.savez
-    with replacing(Path(path), "xb", flushed=flushed) as file:
+    with replacing(Path(path), "xb") as file:
         write(file, **{HEADER: text, **arrays})
 
 
@@ -54,11 +52,11 @@ def refuse_damage(refuse: Callable[[str], InvalidInputError]) -> Iterator[None]:
     """Turn what a damaged file leads to, errors of any type, into one; those of the disk stay."""
     try:
         yield
-    except InvalidInputError:
+    except (FileError, MissingExtraError):
         raise
     except Exception as error:
-        # EINVAL is a damaged offset, before the start of the file.
-        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+        # Libraries raise OSErrors without a number; EINVAL is an offset before the start of a file.
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
         raise refuse(PICKLED if "allow_pickle" in str(error) else str(error)) from error
 
@@ -119,8 +117,6 @@ class Archive(Members):
         self.header = parse_object(self[HEADER].tobytes(), f"{path}: its header")
 
     def __getitem__(self, name: str) -> Array:
-        if name not in self:
-            raise self.fail(f"it lacks the array {name!r}")
         array = self.read(name, REAL)
         return array.astype(array.dtype.newbyteorder("="), order="C", copy=False)
 

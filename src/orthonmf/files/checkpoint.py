@@ -11,8 +11,6 @@ fit to go on is said by `with_checkpoint` (`fitting.py`).
 from __future__ import annotations
 
 import json
-import math
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,13 +19,12 @@ import numpy as np
 
 from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.errors import InvalidInputError
-from orthonmf.files.archive import open_archive, write_archive
+from orthonmf.files.archive import Archive, open_archive, write_archive
 from orthonmf.files.whole_files import is_special
 from orthonmf.typing import Array
 
-FORMAT = "orthonmf checkpoint 3"
+FORMAT = "orthonmf checkpoint 4"
 MOST_BYTES = 2**34
-SECONDS_BETWEEN_FLUSHES = 2.0
 
 
 class _Arrays(dict[str, Array]):
@@ -61,7 +58,6 @@ class FileCheckpoint(Checkpoint):
         self._identity = dict(identity)
         self._steps: list[Step] = []
         self._next = 0
-        self._flushed = -math.inf
         self._first = self.generator_state()
         if path.exists():
             self._read(seeded)
@@ -83,7 +79,6 @@ class FileCheckpoint(Checkpoint):
     def save(self) -> None:
         """Write down all steps; the file before stays until the new one is whole."""
         begun = [step for step in self._steps if step.begun]
-        values = [array.ravel() for step in begun for array in step.arrays.values()]
         header = {
             "format": FORMAT,
             "identity": self._identity,
@@ -95,17 +90,17 @@ class FileCheckpoint(Checkpoint):
                     "history": list(step.history),
                     "text": step.text,
                     "generator": step.generator,
-                    "shapes": {name: list(array.shape) for name, array in step.arrays.items()},
+                    "arrays": list(step.arrays),
                 }
                 for step in begun
             ],
         }
-        arrays = {"values": np.concatenate(values) if values else np.zeros(0)}
-        # Flushing to the disk takes longer than a sweep of small data: not every time.
-        now = time.monotonic()
-        flushed = now - self._flushed > SECONDS_BETWEEN_FLUSHES
-        self._flushed = now if flushed else self._flushed
-        write_archive(self.path, header, arrays, flushed=flushed, compressed=False)
+        arrays = {
+            f"{number} {name}": array
+            for number, step in enumerate(begun)
+            for name, array in step.arrays.items()
+        }
+        write_archive(self.path, header, arrays, compressed=False)
 
     def _read(self, seeded: bool) -> None:
         if is_special(self.path):
@@ -115,14 +110,14 @@ class FileCheckpoint(Checkpoint):
         remedy = "delete the file to start again"
         try:
             with open_archive(self.path, MOST_BYTES) as archive:
-                header, values = archive.header, archive["values"]
-            if header.get("format") != FORMAT:
-                raise InvalidInputError(f"it is no {FORMAT}")
+                header = archive.header
+                if header.get("format") != FORMAT:
+                    raise InvalidInputError(f"it is no {FORMAT}")
+                self._steps = list(_steps(self, header["steps"], archive))
             identity, first = dict(header["identity"]), header["generator"]
             seed = header["seed"]
             if seed is not None and (type(seed) is not int or seed < 0):
                 raise ValueError(f"its seed is {seed!r}")
-            self._steps = list(_steps(self, header["steps"], values))
             trial = type(self._rng.bit_generator)()
             for state in (first, *(step.generator for step in self._steps if step.finished)):
                 trial.state = state  # raises if random numbers cannot go on from there
@@ -146,21 +141,12 @@ class FileCheckpoint(Checkpoint):
         self._rng.bit_generator.state = first
 
 
-def _steps(owner: Checkpoint, described: list[Any], values: Array) -> Iterator[Step]:
-    if values.ndim != 1 or not np.isfinite(values).all():
-        raise ValueError("its arrays hold NaN or infinity")
-    place = 0
-    for step in described:
-        arrays = _Arrays()
-        for name, shape in step["shapes"].items():
-            if any(type(extent) is not int or extent < 0 for extent in shape):
-                raise ValueError(f"an array has the shape {shape}")
-            size = math.prod(shape)
-            arrays[name] = values[place : place + size].reshape(shape).copy()
-            place += size
+def _steps(owner: Checkpoint, described: list[Any], archive: Archive) -> Iterator[Step]:
+    for number, step in enumerate(described):
+        arrays = _Arrays({name: archive[f"{number} {name}"] for name in step["arrays"]})
+        if not all(np.isfinite(array).all() for array in arrays.values()):
+            raise ValueError("its arrays hold NaN or infinity")
         history = tuple(float(value) for value in step["history"])
         if type(step["finished"]) is not bool or type(step["text"]) is not str:
             raise ValueError("a step does not say how far it is")
         yield Step(owner, step["finished"], history, arrays, step["text"], step["generator"])
-    if place != len(values):
-        raise InvalidInputError("its arrays do not fit its header")

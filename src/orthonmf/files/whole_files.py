@@ -18,13 +18,12 @@ TEMPORARY = ".orthonmf-tmp"
 
 
 @contextmanager
-def writing_together(folder: Path, *, flushed: bool = True) -> Iterator[Callable[[str], Path]]:
+def writing_together(folder: Path) -> Iterator[Callable[[str], Path]]:
     """Some files of one folder, all of which appear together at the end.
 
     The block is given a function that says where to write the file of a name: under a temporary
     one in the same folder. When the block ends well they are renamed over the old ones, otherwise
-    they are removed, and so is what killed writers left. Not ``flushed`` they survive any process,
-    but a power cut may take them.
+    they are removed, and so is what killed writers left.
     """
     remove_leftovers(folder)
     waiting: dict[Path, Path] = {}
@@ -36,13 +35,12 @@ def writing_together(folder: Path, *, flushed: bool = True) -> Iterator[Callable
 
     try:
         yield place
-        if flushed:
-            for temporary in waiting:
-                with open(temporary, "r+b") as file:
-                    os.fsync(file.fileno())
+        for temporary in waiting:
+            with open(temporary, "r+b") as file:
+                os.fsync(file.fileno())
         for temporary, final in waiting.items():
             os.replace(temporary, final)
-        if flushed and os.name == "posix":
+        if os.name == "posix":
             descriptor = os.open(folder, os.O_RDONLY)  # a renaming itself survives a power cut
             try:
                 os.fsync(descriptor)
@@ -54,9 +52,7 @@ def writing_together(folder: Path, *, flushed: bool = True) -> Iterator[Callable
 
 
 @contextmanager
-def replacing(
-    path: Path, mode: str = "x", *, flushed: bool = True, **options: Any
-) -> Iterator[Any]:
+def replacing(path: Path, mode: str = "x", **options: Any) -> Iterator[Any]:
     """A new file that takes the place of ``path`` when the block ends well, or nothing does.
 
     ``mode`` is "x" for text or "xb" for bytes. Links are followed; devices and pipes, which nothing
@@ -69,10 +65,7 @@ def replacing(
         with open(path, mode.replace("x", "w"), **options) as file:
             yield file
         return
-    with (
-        writing_together(path.parent, flushed=flushed) as place,
-        open(place(path.name), mode, **options) as file,
-    ):
+    with writing_together(path.parent) as place, open(place(path.name), mode, **options) as file:
         yield file
 
 

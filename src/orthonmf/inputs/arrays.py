@@ -74,10 +74,6 @@ def is_plain(X: Any) -> bool:
 
 def _as_real_array(X: Any) -> Array:
     """An array of real numbers of at most 64 bits, of any number of dimensions."""
-    if isinstance(X, type):
-        raise InvalidTypeError(
-            f"X is the class {X.__name__} itself, not an object of it; pass the data"
-        )
     if X is None or isinstance(X, str | bytes):
         raise InvalidInputError(f"Expected a 2-D matrix, got {_show(X)}")
     frame = None if isinstance(X, np.ndarray) else as_frame(X)

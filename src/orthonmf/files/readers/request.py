@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from orthonmf.engine.memory import in_words, memory_limit
-from orthonmf.errors import FileError, MissingExtraError
+from orthonmf.errors import FileError
+from orthonmf.files.archive import refuse_damage
 from orthonmf.inputs.parameters import name_nearest
 from orthonmf.typing import Array
 
@@ -102,18 +103,9 @@ class Request:
         place = "" if line is None else f" line {line}:"
         return FileError(f"{self.shown}:{place} {' '.join(why.split())}", remedy)
 
-    @contextmanager
-    def decoding(self, what: str) -> Iterator[None]:
-        """Turn whatever a library raises over this file into one error.
-
-        On damaged files the libraries that unpack them raise errors of any type.
-        """
-        try:
-            yield
-        except (FileError, PermissionError, IsADirectoryError, MissingExtraError):
-            raise
-        except Exception as error:
-            raise self.error(f"{what}: {error}") from error
+    def decoding(self, what: str) -> AbstractContextManager[None]:
+        """Turn whatever a library raises over this file into one error."""
+        return refuse_damage(lambda why: self.error(f"{what}: {why}"))
 
     def check_size(self, n_bytes: int, what: str, line: int | None = None) -> None:
         """Refuse a declared size above the limit, before any memory is taken for it."""
