@@ -7,46 +7,29 @@ from typing import TYPE_CHECKING, Any
 from orthonmf.version import __version__
 
 if TYPE_CHECKING:
-    from orthonmf import baselines, datasets, measures
-    from orthonmf.annotation import annotate
-    from orthonmf.certificate import Certificate
-    from orthonmf.chi_square import chi_square_weights
-    from orthonmf.correlation_clustering.graph import Biadjacency
-    from orthonmf.errors import FewerComponentsWarning, OrthoNMFError
-    from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
-    from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
-    from orthonmf.factorization import Factorization
-    from orthonmf.files.saving import load, save
-    from orthonmf.fitting import factorize
-    from orthonmf.inputs.tensors import stream_to_device
-    from orthonmf.report.writing import write_report
-    from orthonmf.selection import Selection, select_n_components
-    from orthonmf.stability.record import Stability
-
-__all__ = [
-    "Biadjacency",
-    "BipartiteCorrelationClustering",
-    "Certificate",
-    "Factorization",
-    "FewerComponentsWarning",
-    "OrthoNMFError",
-    "OrthogonalNMF",
-    "Selection",
-    "Stability",
-    "__version__",
-    "annotate",
-    "baselines",
-    "certify",
-    "chi_square_weights",
-    "datasets",
-    "factorize",
-    "load",
-    "measures",
-    "save",
-    "select_n_components",
-    "stream_to_device",
-    "write_report",
-]
+    from orthonmf import baselines as baselines
+    from orthonmf import datasets as datasets
+    from orthonmf import measures as measures
+    from orthonmf.annotation import annotate as annotate
+    from orthonmf.certificate import Certificate as Certificate
+    from orthonmf.chi_square import chi_square_weights as chi_square_weights
+    from orthonmf.correlation_clustering.graph import Biadjacency as Biadjacency
+    from orthonmf.errors import FewerComponentsWarning as FewerComponentsWarning
+    from orthonmf.errors import OrthoNMFError as OrthoNMFError
+    from orthonmf.estimators.bipartite_correlation_clustering import (
+        BipartiteCorrelationClustering as BipartiteCorrelationClustering,
+    )
+    from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF as OrthogonalNMF
+    from orthonmf.factorization import Factorization as Factorization
+    from orthonmf.files.saving import load as load
+    from orthonmf.files.saving import save as save
+    from orthonmf.fitting import factorize as factorize
+    from orthonmf.inputs.tensors import stream_to_device as stream_to_device
+    from orthonmf.partitions import certify as certify
+    from orthonmf.report.writing import write_report as write_report
+    from orthonmf.selection import Selection as Selection
+    from orthonmf.selection import select_n_components as select_n_components
+    from orthonmf.stability.record import Stability as Stability
 
 # Where the public names live. They are imported when they are first looked at, so that the command
 # can answer an interrupt before NumPy and its like have been loaded.
@@ -70,6 +53,7 @@ _HOMES = {
     "select_n_components": "selection",
     "write_report": "report.writing",
 }
+__all__ = ["__version__", "baselines", "datasets", "measures", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
