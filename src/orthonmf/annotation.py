@@ -14,9 +14,14 @@ from orthonmf.inputs.names import names_of
 from orthonmf.inputs.parameters import name_nearest
 from orthonmf.stability.record import Stability
 from orthonmf.typing import Array
-from orthonmf.views import strengths, strongest
+from orthonmf.views import component_of_features, strongest
 
 KEY = "orthonmf"
+# What ``uns`` says of a result under the name that it has in Python, where there is any.
+SETTINGS = (
+    "orthogonal", "error", "beta_loss", "relative_error", "relative_squared_error", "divergence",
+    "information", "labels", "feature_labels", "core",
+)  # fmt: skip
 # What a refit is given again, of the options of the fit.
 REFITTED = ("sample_weight", "missing_values", "n_jobs", "max_memory", "verbose")
 
@@ -122,19 +127,6 @@ def parts_of(
     }
 
 
-def component_of_features(result: Factorization) -> Array:
-    """(m,) the component of every feature: its own, or that which captures most of it.
-
-    With a core the labels of features are groups of their own, of which every component may take.
-    """
-    if result.feature_labels is not None and not isinstance(result.n_components, tuple):
-        return result.feature_labels
-    if not result.n_components_found:
-        return np.full(result.components.shape[1], -1)
-    captured = result.components * strengths(result)[:, None]
-    return np.where(captured.any(axis=0), captured.argmax(axis=0), -1)
-
-
 def as_categories(labels: Array) -> Any:
     """Labels as categories of pandas in the order of their numbers; missing where they are -1."""
     import pandas
@@ -145,20 +137,9 @@ def as_categories(labels: Array) -> Any:
 
 def _settings(result: Factorization) -> dict[str, Any]:
     """How it was fitted and how well; what is proven, where that is known."""
-    values: dict[str, Any] = {
-        "orthogonal": result.orthogonal,
-        "n_components": np.asarray(result.n_components),
-        "error": float(result.error),
-        "beta_loss": result.beta_loss,
-        "relative_error": result.relative_error,
-    }
-    for name in ("relative_squared_error", "divergence", "information"):
-        if getattr(result, name) is not None:
-            values[name] = float(getattr(result, name))
+    values = {name: getattr(result, name) for name in SETTINGS}
+    values["n_components"] = np.asarray(result.n_components)
     certificate = result.evidence.settled
     if certificate is not None:
-        values["certificate"] = str(certificate)
-        if certificate.ratio is not None:
-            values["ratio"] = float(certificate.ratio)
-    arrays = {name: getattr(result, name) for name in ("labels", "feature_labels", "core")}
-    return values | {name: array for name, array in arrays.items() if array is not None}
+        values |= {"certificate": str(certificate), "ratio": certificate.ratio}
+    return {name: value for name, value in values.items() if value is not None}

@@ -106,6 +106,19 @@ def strongest(result: Factorization) -> Array:
     return np.where(loadings.any(axis=1), divide(relative, usual).argmax(axis=1), -1)
 
 
+def component_of_features(result: Factorization) -> Array:
+    """(m,) the component of every feature: its own, or that which captures most of it.
+
+    With a core the labels of features are groups of their own, of which every component may take.
+    """
+    if result.feature_labels is not None and not isinstance(result.n_components, tuple):
+        return result.feature_labels
+    if not result.n_components_found:
+        return np.full(result.components.shape[1], -1)
+    captured = result.components * strengths(result)[:, None]
+    return np.where(captured.any(axis=0), captured.argmax(axis=0), -1)
+
+
 def to_frame(result: Factorization, of: str = "samples") -> Any:
     """A pandas DataFrame with one row per sample, or per feature with ``of="features"``.
 
@@ -189,7 +202,9 @@ def plot(result: Factorization, X: Any = None) -> Any:
     figure = import_extra("matplotlib.figure", "report").Figure((12, 6), layout="constrained")
     matrix, parts = figure.subplots(1, 2)
     (n, m), k = (result.loadings.shape[0], result.components.shape[1]), result.n_components_found
-    rows, columns = _thin(order_of_samples(result)), _thin(order_of_features(result))
+    weights = result.components.max(axis=0, initial=0.0)
+    by_component = order_by_label(component_of_features(result), weights)
+    rows, columns = _thin(order_of_samples(result)), _thin(by_component)
     drawn = result.loadings[rows] @ result.components if X is None else as_source(X).rows(rows)
     some_rows = f"{len(rows):,} of {n:,} samples" if len(rows) < n else f"{n:,} samples"
     some_columns = f"{len(columns):,} of {m:,} features" if len(columns) < m else f"{m:,} features"
@@ -238,15 +253,6 @@ def order_of_samples(result: Factorization) -> Array:
     if size is None:
         size = np.max(np.asarray(result.loadings), axis=1, initial=0.0)
     return order_by_label(strongest(result), size)
-
-
-def order_of_features(result: Factorization) -> Array:
-    """Features by the component they weigh most in, unused ones last, the heaviest first."""
-    weights = result.components
-    if not len(weights):
-        return np.arange(weights.shape[1])
-    largest = weights.max(axis=0)
-    return order_by_label(np.where(largest > 0, weights.argmax(axis=0), -1), largest)
 
 
 def _thin(order: Array) -> Array:

@@ -15,15 +15,7 @@ from orthonmf.cli.certificates import plain_certificate
 from orthonmf.cli.data import PREPARING, Reading, read_data, takes_reading
 from orthonmf.cli.failures import about, say
 from orthonmf.cli.folder import MODEL, PAGE, SUMMARY, check_own, write_files
-from orthonmf.cli.terminal import (
-    as_json,
-    line,
-    object_line,
-    progress,
-    prose,
-    table,
-    tell_seed,
-)
+from orthonmf.cli.terminal import as_json, line, object_line, progress, prose, table, tell_seed
 from orthonmf.correlation_clustering.graph import Biadjacency
 from orthonmf.correlation_clustering.solve import ALGORITHMS, DEFAULT_N_INIT
 from orthonmf.errors import InvalidInputError

@@ -29,12 +29,10 @@ def report(
     summary, result, file, reading = read_folder(folder, data, max_bytes)
     matrix = read_data(file, reading, quiet=quiet)
     with progress(f"looking at {Path(file).name}", quiet):
-        shape, wanted = matrix.X.shape, (result.loadings.shape[0], result.components.shape[1])
-        if tuple(shape) != wanted:
-            raise FileError(f"{file}: its shape {shape} is not {wanted}, that of the model")
         findings = find(matrix.X, result, missing_values=reading.missing_values)
+        n, m = findings.matrix.shape
         options = summary["options"]
-        known_before = read_known(groups or options.get("groups"), file, reading, wanted[0])
+        known_before = read_known(groups or options.get("groups"), file, reading, n)
     captured = summary.get("captured")
     same = isinstance(captured, float) and math.isclose(captured, findings.captured, rel_tol=1e-6)
     if not same:
@@ -43,7 +41,7 @@ def report(
         result,
         findings,
         Path(matrix.source).name,
-        image_shape=as_image_shape(image_shape or options.get("image_shape"), wanted[1]),
+        image_shape=as_image_shape(image_shape or options.get("image_shape"), m),
         selection=read_selection(folder),
         remarks=summary["remarks"],
         chance=summary.get("captured_by_chance"),

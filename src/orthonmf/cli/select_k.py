@@ -11,14 +11,7 @@ from orthonmf.cautions import in_options
 from orthonmf.cli import options as o
 from orthonmf.cli.data import Reading, read_data, takes_reading
 from orthonmf.cli.folder import MEASURES, SELECTION, write_files
-from orthonmf.cli.terminal import (
-    as_json,
-    line,
-    object_line,
-    prose,
-    table,
-    tell_seed,
-)
+from orthonmf.cli.terminal import as_json, line, object_line, prose, table, tell_seed
 from orthonmf.engine.losses import FROBENIUS
 from orthonmf.errors import FewerComponentsWarning
 from orthonmf.fitting import factorize

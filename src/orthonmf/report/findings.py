@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from orthonmf.annotation import component_of_features
 from orthonmf.cost import projection_of
 from orthonmf.engine.losses import KULLBACK_LEIBLER
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import measure_divergence
+from orthonmf.evidence import read_given
 from orthonmf.factorization import Factorization, one_per_row
-from orthonmf.inputs.data import as_matrix
+from orthonmf.inputs.data import Data
 from orthonmf.measures import non_orthogonality
 from orthonmf.typing import Array
 from orthonmf.vectors import divide
-from orthonmf.views import strongest
+from orthonmf.views import component_of_features, strongest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +62,7 @@ def find(
     new rows ``average`` (m,) is the average row of the fit, from which what they tell sets them
     apart.
     """
-    matrix = as_matrix(X, feature_weight=result.feature_weight, **options)
+    matrix = read_given(Data(X, feature_weight=result.feature_weight, **options), result)
     row_labels, row_scales = strongest(result), result.scales
     if row_scales is None:
         row_scales = _entries_at(row_labels, np.asarray(result.loadings))

@@ -11,12 +11,7 @@ import numpy as np
 
 from orthonmf import certificate
 from orthonmf.cautions import compare_sizes, compare_with_chance, in_options
-from orthonmf.distinctive import (
-    AHEAD,
-    distinctive_features,
-    name_components,
-    times_ahead,
-)
+from orthonmf.distinctive import AHEAD, distinctive_features, name_components, times_ahead
 from orthonmf.engine.losses import LOSSES, Loss
 from orthonmf.engine.placement import find_largest
 from orthonmf.factorization import Factorization

@@ -13,7 +13,7 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.factorization import Factorization
 from orthonmf.files.whole_files import replacing
-from orthonmf.inputs.data import as_source, is_anndata
+from orthonmf.inputs.data import is_anndata
 from orthonmf.report.chance import captured_by_chance
 from orthonmf.report.findings import find
 from orthonmf.report.page import page
@@ -84,11 +84,6 @@ def write_report(
         raise InvalidInputError(
             f"image_shape={image_shape!r} does not hold the {n_features} features"
         )
-    shape, fitted = as_source(X).shape, (result.loadings.shape[0], n_features)
-    if shape != fitted:
-        raise InvalidInputError(
-            f"X has shape {shape}, the result is of shape {fitted}; pass the X that was fitted"
-        )
     options = {"missing_values": missing_values, "n_jobs": n_jobs}
     findings = find(X, result, **options)
     chance = None
@@ -104,7 +99,7 @@ def write_report(
         title,
         image_shape=image_shape,
         chance=chance,
-        groups=None if groups is None else _groups_of(groups, X, shape[0]),
+        groups=None if groups is None else _groups_of(groups, X, len(findings.row_labels)),
         stability=stability,
     )
     html = page(story)

@@ -17,14 +17,7 @@ from orthonmf.files.readers.opening import STDIN, readable
 from orthonmf.files.readers.request import FileError, NamedMatrix, Request, default_max_bytes
 from orthonmf.inputs.parameters import as_choice
 
-__all__ = [
-    "FORMATS",
-    "FileError",
-    "NamedMatrix",
-    "default_max_bytes",
-    "read_matrix",
-    "read_names",
-]
+__all__ = ["FORMATS", "FileError", "NamedMatrix", "default_max_bytes", "read_matrix", "read_names"]
 
 NEVER = 2**63
 
