@@ -72,7 +72,7 @@ def test_hdf5_that_links_to_itself_is_read_once(tmp_path, run):
         file["x"], file["me"] = np.ones((3, 2)), h5py.SoftLink("/me")
     done = run("fit", "hard.h5", "-k", 1, "--json")
     assert json.loads(done.out)["input"]["shape"] == [3, 2]
-    check_refused(run("fit", "soft.h5", "-k", 1), "'me' is a soft link")
+    check_refused(run("fit", "soft.h5", "-k", 1), "'me' is a link")
 
 
 @pytest.mark.parametrize("shape", [[np.inf, 2], [np.nan, 2], [-3, 2], [3, 2, 1], [], 3.5])

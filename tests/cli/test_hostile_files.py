@@ -169,7 +169,7 @@ def test_hdf5_never_opens_another_file(tmp_path, run):
         file.create_virtual_dataset("x", layout)
     for name, why in (
         ("storage.h5", "keeps its numbers in another file"),
-        ("link.h5", "link to another file"),
+        ("link.h5", "is a link, which is not followed"),
         ("virtual.h5", "keeps its numbers in another file"),
     ):
         for key in ((), ("--key", "x")):
@@ -194,7 +194,7 @@ def test_hdf5_that_lacks_or_claims_too_much_is_refused(tmp_path, run):
     check_refused(
         run("fit", "chunk.h5", memory=CAP), "chunk.h5: ", "chunks of shape (20000, 20000)"
     )
-    check_refused(run("fit", "dangling.h5"), "dangling.h5: ", "soft link")
+    check_refused(run("fit", "dangling.h5"), "dangling.h5: ", "is a link")
     check_refused(run("fit", "two.h5"), "two.h5: ", "/a")
     check_refused(run("fit", "two.h5", "--key", "nowhere"), "two.h5: ", "no 'nowhere'")
     check_refused(run("fit", "no-x.h5ad"), "no-x.h5ad: ", "no 'X' in it; it has layers")

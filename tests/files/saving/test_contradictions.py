@@ -172,10 +172,7 @@ BAD_VALUES = {
         "sample_names": [["a"]],
         "feature_names": [[1] * 20],
         "preparation": [["log1p", "totals"], ["magic"], "log1p"],  # not in the order of the table
-        "fit_options": [
-            {}, {**OPTIONS, "algorithm": "worst"}, {**OPTIONS, "init": [1]},
-            {**OPTIONS, "kmeans": 3}, {**OPTIONS, "n_init": 0}, {**OPTIONS, "tol": -1.0},
-        ],
+        "fit_options": [{}, {**OPTIONS, "init": [1]}],
     },
     "clusters": {"disagreements": [0.5], "row_names": [["a"]]},
     "stability": {

@@ -287,12 +287,10 @@ class _Hdf5(Store):
 
     def child(self, group: Any, name: str) -> Any:
         h5py = import_extra("h5py", "files")
-        link = group.get(name, getlink=True)
-        if isinstance(link, h5py.ExternalLink):
-            raise self.request.error(f"{name!r} is a link to another file, which is not followed")
-        if isinstance(link, h5py.SoftLink):
+        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
             raise self.request.error(
-                f"{name!r} is a soft link, not followed; name what it points to with --key"
+                f"{name!r} is a link, which is not followed; what it points to in this file can be "
+                "named with --key"
             )
         return super().child(group, name)
 

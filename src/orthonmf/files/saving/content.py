@@ -66,10 +66,6 @@ class Content:
             raise self.wrong(f"{name} holds NaN, infinite or negative entries")
         return array
 
-    def amounts_or_none(self, name: str, *shape: int | None) -> Array | None:
-        """The same; None where there is no such array."""
-        return self.amounts(name, *shape) if name in self.arrays else None
-
     def shares(self, name: str, *shape: int | None) -> Array:
         """An array of floats from 0 to 1, up to rounding."""
         array = self.amounts(name, *shape)
@@ -106,6 +102,11 @@ def count_from(least: int) -> Check:
 def is_text(value: Any) -> bool:
     """Whether a value is a text."""
     return isinstance(value, str)
+
+
+def is_name(value: Any) -> bool:
+    """Whether a value is a text or a number, as scikit-learn's names of columns may be."""
+    return isinstance(value, str | int | float)
 
 
 def optional(fits: Check) -> Check:

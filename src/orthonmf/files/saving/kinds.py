@@ -21,6 +21,7 @@ from orthonmf.files.saving.content import (
     Check,
     Content,
     count_from,
+    is_name,
     is_text,
     list_of,
     number_from,
@@ -29,9 +30,7 @@ from orthonmf.files.saving.content import (
     plain,
     unplain,
 )
-from orthonmf.kmeans.subroutines import SUBROUTINES
-from orthonmf.onmf.algorithms import INITS, SETTINGS
-from orthonmf.onmf.algorithms import NAMES as ALGORITHMS
+from orthonmf.onmf.algorithms import SETTINGS
 from orthonmf.preparation import STEPS, Preparation
 from orthonmf.stability.record import RESAMPLES, Membership, Stability
 from orthonmf.typing import REAL, Array
@@ -62,15 +61,8 @@ FACTORIZATION: dict[str, Check] = {
     "divergence": optional(is_amount),
     "information": optional(is_amount),
 }
-FIT_OPTIONS: dict[str, Check] = {
-    "beta_loss": one_of(LOSSES),
-    "algorithm": one_of(ALGORITHMS),
-    "init": one_of(INITS),
-    "kmeans": optional(one_of(SUBROUTINES)),
-    "n_init": lambda value: value == "auto" or is_positive(value),
-    "max_iter": is_positive,
-    "tol": is_amount,
-}
+# What they may be is checked by the fit that repeats them.
+FIT_OPTIONS: dict[str, Check] = {field.name: optional(is_name) for field in fields(FitOptions)}
 ARRAYS = (
     *("components", "loadings", "labels", "scales", "feature_labels", "feature_scales"),
     *("feature_weight", "information_shares"),
@@ -116,12 +108,12 @@ def _unpack_factorization(content: Content) -> Factorization:
     if np.any(np.abs(lengths - 1.0) > UNIT_LENGTH[components.dtype]):
         raise content.wrong("components holds rows that are not of length or sum 1")
     k, m = components.shape
-    labels, scales, feature_labels, feature_scales = None, None, None, None
+    arrays: dict[str, Any] = dict.fromkeys(ARRAYS) | {"components": components}
     if setting == "features":
-        loadings: Any = content.amounts("loadings", None, k)
+        arrays["loadings"] = content.amounts("loadings", None, k)
     else:
         labels, scales = _check_labels(content, "", None, k)
-        loadings = one_per_row(labels, scales, k)
+        arrays |= {"labels": labels, "scales": scales, "loadings": one_per_row(labels, scales, k)}
     if setting != "samples":
         asked = values["n_components"]
         n_groups = asked[1] if isinstance(asked, tuple) else k
@@ -135,27 +127,22 @@ def _unpack_factorization(content: Content) -> Factorization:
             raise content.wrong(
                 "feature_labels, feature_scales and components contradict each other"
             )
-    n = loadings.shape[0]
-    feature_weight = content.amounts_or_none("feature_weight", m)
-    if feature_weight is not None and not feature_weight.any():
+        arrays |= {"feature_labels": feature_labels, "feature_scales": feature_scales}
+    for name, size in (("feature_weight", m), ("information_shares", k)):
+        arrays[name] = content.amounts(name, size) if name in content.arrays else None
+    if arrays["feature_weight"] is not None and not arrays["feature_weight"].any():
         raise content.wrong("feature_weight is zero everywhere")
+    n = arrays["loadings"].shape[0]
     options = content.inner_or_none("fit_options")
     return Factorization(
         orthogonal=setting,
-        components=components,
-        loadings=loadings,
-        labels=labels,
-        scales=scales,
-        feature_labels=feature_labels,
-        feature_scales=feature_scales,
-        feature_weight=feature_weight,
         evidence=Evidence(_certificate(content)),
         promise=_promise(content.inner("promise")),
         sample_names=content.value("sample_names", optional(list_of(is_text, n))),
         feature_names=content.value("feature_names", optional(list_of(is_text, m))),
         preparation=_preparation(content, m),
         fit_options=None if options is None else FitOptions(**_read(options, FIT_OPTIONS)),
-        information_shares=content.amounts_or_none("information_shares", k),
+        **arrays,
         **values,
     )
 
@@ -334,11 +321,6 @@ def _make_estimator(kind: type, content: Content, names_key: str, n_features: in
     if feature_names is not None:
         setattr(model, NAMES, feature_names)
     return model
-
-
-def is_name(value: Any) -> bool:
-    """Whether a value is a text or a number, as scikit-learn's names of columns may be."""
-    return isinstance(value, str | int | float)
 
 
 def _list_names(names: Array | None, what: str) -> list[Any] | None:

@@ -131,10 +131,10 @@
       const names = data.names[side];
       names.name.forEach((name, i) => {
         const place = name.toLowerCase().indexOf(wanted);
-        if (place >= 0) named.push({ side, i, name, rank: name.toLowerCase() === wanted ? -1 : place });
+        if (place >= 0) named.push({ side, i, name, place });
       });
     });
-    return named.sort((a, b) => a.rank - b.rank || a.name.length - b.name.length);
+    return named.sort((a, b) => a.place - b.place || a.name.length - b.name.length);
   }
 
   function mark(side, i) {
@@ -144,11 +144,9 @@
     maps.forEach((map) => {
       const place = (map.id === "original" ? names.number[i] : names.place[i]) + 0.5;
       const share = place / names.total;
-      const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
-      const ends = side === "rows" ? [0, share, 1, share] : [share, 0, share, 1];
-      ["x1", "y1", "x2", "y2"].forEach((key, at) => line.setAttribute(key, String(ends[at])));
-      line.setAttribute("class", "found");
-      map.field.querySelector("svg").appendChild(line);
+      const [x1, y1, x2, y2] = side === "rows" ? [0, share, 1, share] : [share, 0, share, 1];
+      const line = `<line class="found" x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}"/>`;
+      map.field.querySelector("svg").insertAdjacentHTML("beforeend", line);
     });
     document.getElementById(`${names.belongs}-${component}`)?.classList.add("found");
     const belongs = component < 0 ? `belongs to no ${names.belongs}` : `${names.belongs} ${component}`;
