@@ -204,7 +204,8 @@ def plot(result: Factorization, X: Any = None) -> Any:
     (n, m), k = (result.loadings.shape[0], result.components.shape[1]), result.n_components_found
     weights = result.components.max(axis=0, initial=0.0)
     by_component = order_by_label(component_of_features(result), weights)
-    rows, columns = _thin(order_of_samples(result)), _thin(by_component)
+    sizes = result.scales if result.scales is not None else result.loadings.max(axis=1, initial=0.0)
+    rows, columns = _thin(order_by_label(strongest(result), sizes)), _thin(by_component)
     drawn = result.loadings[rows] @ result.components if X is None else as_source(X).rows(rows)
     some_rows = f"{len(rows):,} of {n:,} samples" if len(rows) < n else f"{n:,} samples"
     some_columns = f"{len(columns):,} of {m:,} features" if len(columns) < m else f"{m:,} features"
@@ -245,14 +246,6 @@ def order_by_label(labels: Array, strengths: Array) -> Array:
     """Members of label 0 first, the strongest of each first; those of none at the end."""
     last = labels.max(initial=-1) + 1
     return np.lexsort((-strengths, np.where(labels < 0, last, labels)))
-
-
-def order_of_samples(result: Factorization) -> Array:
-    """Samples by component, those without one last, the largest loadings of each first."""
-    size = result.scales
-    if size is None:
-        size = np.max(np.asarray(result.loadings), axis=1, initial=0.0)
-    return order_by_label(strongest(result), size)
 
 
 def _thin(order: Array) -> Array:

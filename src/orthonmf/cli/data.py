@@ -17,6 +17,7 @@ from orthonmf.chi_square import chi_square_weights
 from orthonmf.cli import options as o
 from orthonmf.cli.failures import about, say
 from orthonmf.cli.terminal import progress
+from orthonmf.engine.sources import to_dense
 from orthonmf.errors import FileError, InvalidInputError, MissingEntryError, NegativeEntryError
 from orthonmf.files.readers import FORMATS, NamedMatrix, default_max_bytes, read_matrix, read_names
 from orthonmf.files.readers.request import Request
@@ -265,7 +266,7 @@ def _read_weights(path: Path, expected: int, side: str) -> Any:
         data = read_matrix(path, header=None, index=False).X
     except FileError as error:  # the options are those of the matrix, not of its weights
         raise FileError(error.problem) from error
-    values = np.asarray(data.toarray() if hasattr(data, "toarray") else data, dtype=np.float64)
+    values = to_dense(data)
     if values.size != expected:
         raise InvalidInputError(f"{path}: it holds {values.size} weights for {expected} {side}")
     return values.ravel()

@@ -13,7 +13,7 @@ import numpy as np
 from orthonmf.engine.sources import ArraySource, Source
 from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.extras import import_extra
-from orthonmf.inputs.arrays import check_dimensions
+from orthonmf.inputs.arrays import check_dimensions, refuse_dtype
 from orthonmf.typing import Array
 
 # The numbers that DLPack has for memory of CUDA, and for what CUDA and the host share.
@@ -40,9 +40,7 @@ def source_of_tensor(X: Any) -> Source:
             "X is a sparse tensor; pass a SciPy sparse matrix of its entries, or X.to_dense()"
         )
     if tensor.is_complex():
-        raise InvalidInputError(
-            "Complex data not supported: X is complex; take the real part or the modulus"
-        )
+        refuse_dtype(np.dtype(complex))
     check_dimensions(tuple(tensor.shape))
     if tensor.device.type == "cpu":
         return ArraySource(_on_host(tensor))

@@ -72,7 +72,10 @@ def find(
         squares = matrix.row_squares
         captured, energies = _capture(matrix, result)
     total = squares.sum()
-    column_labels, column_weights = _assign_columns(result)
+    column_labels, column_weights = result.feature_labels, result.feature_scales
+    if column_labels is None or column_weights is None:
+        column_labels = component_of_features(result)
+        column_weights = _entries_at(column_labels, result.components.T)
     return Findings(
         matrix=matrix,
         row_labels=row_labels,
@@ -126,14 +129,6 @@ def _keep(
         used, k = result.labels >= 0, result.n_components_found
         energies = np.bincount(result.labels[used], kept[used], minlength=k)
     return information, np.maximum(kept, 0.0), np.maximum(energies, 0.0)
-
-
-def _assign_columns(result: Factorization) -> tuple[Array, Array]:
-    """The component or group of every column, and its weight or scale there."""
-    if result.feature_labels is not None and result.feature_scales is not None:
-        return result.feature_labels, result.feature_scales
-    labels = component_of_features(result)
-    return labels, _entries_at(labels, result.components.T)
 
 
 def _entries_at(labels: Array, values: Array) -> Array:
