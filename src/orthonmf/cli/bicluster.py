@@ -14,7 +14,7 @@ from orthonmf.cli import options as o
 from orthonmf.cli.certificates import plain_certificate
 from orthonmf.cli.data import PREPARING, Reading, read_data, takes_reading
 from orthonmf.cli.failures import about, say
-from orthonmf.cli.folder import MODEL, PAGE, SUMMARY, check_own, write_files
+from orthonmf.cli.folder import MODEL, PAGE, SUMMARY, check_folder, write_files
 from orthonmf.cli.terminal import as_json, line, object_line, progress, prose, table, tell_seed
 from orthonmf.correlation_clustering.graph import Biadjacency
 from orthonmf.correlation_clustering.solve import ALGORITHMS, DEFAULT_N_INIT
@@ -76,6 +76,8 @@ def bicluster(
     """
     if report and output is None:
         raise InvalidInputError("--report writes into a folder; name one with -o DIR")
+    if output is not None:
+        check_folder(output, (MODEL, ROWS, COLUMNS, PAGE, SUMMARY))
     listed = _lists_edges(file, reading)
     data = read_data(file, replace(reading, format="edges") if listed else reading, quiet=quiet)
     threshold = 0.0 if listed and binarize is None else binarize
@@ -100,8 +102,6 @@ def bicluster(
             source = Path(data.source).name
             contents[PAGE] = clusters_page(model, graph.edges, source)
         contents[SUMMARY] = as_json(summary)
-        about(output)
-        check_own(output, (MODEL, ROWS, COLUMNS, PAGE, SUMMARY))
         write_files(output, contents)
     if json:
         object_line(summary)

@@ -123,9 +123,8 @@ class Reading:
 
     def plain(self) -> dict[str, Any]:
         """The same as JSON has it, with paths that hold from anywhere."""
-        given = asdict(self)
-        files = {name: given[name] for name in ("row_names", "feature_names") if given[name]}
-        return given | {name: str(Path(file).resolve()) for name, file in files.items()}
+        names = {name: as_written(getattr(self, name)) for name in ("row_names", "feature_names")}
+        return asdict(self) | names
 
     @staticmethod
     def from_plain(values: dict[str, Any]) -> Reading:
@@ -293,8 +292,8 @@ def read_known(groups: str | None, file: str, reading: Reading, n_rows: int) -> 
     return told
 
 
-def as_written(groups: str | None) -> str | None:
-    """The option as ``summary.json`` keeps it: a path that holds from anywhere."""
-    if groups is None or groups.startswith(OBSERVATION):
-        return groups
-    return str(Path(groups).resolve())
+def as_written(file: str | None) -> str | None:
+    """A file as ``summary.json`` keeps it, a path that holds from anywhere; "-" and obs stay."""
+    if file is None or file == "-" or file.startswith(OBSERVATION):
+        return file
+    return str(Path(file).resolve())

@@ -157,10 +157,7 @@ def fit(
             by_command=True,
             **known_before,
         )
-        source = {
-            "file": file if file == "-" else str(Path(file).resolve()),
-            "reading": reading.plain(),
-        }
+        source = {"file": as_written(file), "reading": reading.plain()}
         options |= {"image_shape": image_shape, "groups": as_written(groups)}
         options |= {"weights": weights, "refits": refits}
         summary = summary_of(story, source, options)

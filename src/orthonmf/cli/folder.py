@@ -56,16 +56,14 @@ MEASURES = {
 }
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse, before any work is done, a place that cannot or should not be written to."""
+def check_folder(folder: Path, names: Iterable[str] = FILES) -> None:
+    """Refuse, before any work is done, a place that cannot or should not be written to.
+
+    Files of these names that somebody else wrote stay; in a folder of ours the summary says so.
+    """
     about(folder)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "it is a file; a folder is needed", str(folder))
-    check_own(folder, FILES)
-
-
-def check_own(folder: Path, names: Iterable[str]) -> None:
-    """Refuse to replace files that somebody else wrote; in a folder of ours the summary says so."""
     there = [name for name in names if (folder / name).exists()]
     beginning = b""
     if (folder / SUMMARY).is_file():
