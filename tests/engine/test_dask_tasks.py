@@ -8,7 +8,7 @@ import pytest
 import orthonmf
 from orthonmf.engine.dask import blocks as tasks
 from orthonmf.engine.dask.recipes import MOST_BYTES, follow, recipes_of
-from orthonmf.engine.executors import Threads, Work, executor_for
+from orthonmf.engine.executors import Executor, Work, executor_for
 from orthonmf.inputs.data import as_source
 
 pytestmark = pytest.mark.slow  # all together take long
@@ -53,7 +53,7 @@ def results(source, executor, work):
 def test_results_are_those_of_one_block_after_the_other(client, lengths, n_shared):
     array, n = array_of(lengths), sum(lengths)
     work = Work(first_and_own, {"shared": np.full(n_shared, 3.0)}, {"own": np.arange(n)})
-    expected = results(as_source(array), Threads(), work)
+    expected = results(as_source(array), Executor(), work)
     assert len(expected) == np.count_nonzero(lengths)
     with client.as_current():
         source = as_source(array)
@@ -76,7 +76,7 @@ def test_a_fit_has_the_same_bits_with_and_without_recipes(client, orthogonal):
 def test_large_results_come_back_a_few_at_a_time(client, monkeypatch):
     monkeypatch.setattr(tasks, "MOST_BYTES_BACK", 1000)  # in-process workers see it too
     array, work = array_of((4,) * 23), Work(large_result)
-    expected = results(as_source(array), Threads(), work)
+    expected = results(as_source(array), Executor(), work)
     with client.as_current():
         source = as_source(array)
         computed = results(source, executor_for(source, 1), work)

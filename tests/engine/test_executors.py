@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.engine import sources
-from orthonmf.engine.executors import Threads, Work
+from orthonmf.engine.executors import Executor, Work
 from orthonmf.engine.kernels.dense import DENSE
 from tests.arrays import to_array
 
@@ -31,7 +31,7 @@ class Numbers:
         return np.full((1, 1), index)
 
 
-@pytest.mark.parametrize("executor", [Threads(), Threads(2), Threads(4)])
+@pytest.mark.parametrize("executor", [Executor(), Executor(2), Executor(4)])
 def test_results_are_absorbed_in_block_order(executor):
     seen = []
 
@@ -48,7 +48,7 @@ def test_results_are_absorbed_in_block_order(executor):
 @pytest.mark.parametrize(
     "kind", [ValueError, SystemExit, asyncio.CancelledError, KeyboardInterrupt]
 )
-@pytest.mark.parametrize("executor", [Threads(), Threads(3)])
+@pytest.mark.parametrize("executor", [Executor(), Executor(3)])
 def test_whatever_a_block_raises_reaches_the_caller_and_stops_the_rest(executor, kind):
     """An exit in a thread of ours must not pass for the end of the work."""
     started = []
@@ -68,11 +68,11 @@ def test_a_block_may_be_made_by_a_pass_of_its_own():
     def nested(kernel, rows):
         sums = []
         own = Work(lambda kernel, rows: rows[0, 0])
-        Threads(2).fold(Numbers(5), own, lambda rows, number: sums.append(number))
+        Executor(2).fold(Numbers(5), own, lambda rows, number: sums.append(number))
         return sum(sums)
 
     seen = []
-    Threads(2).fold(Numbers(6), Work(nested), lambda rows, result: seen.append(result))
+    Executor(2).fold(Numbers(6), Work(nested), lambda rows, result: seen.append(result))
     assert seen == [10] * 6
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from orthonmf.engine.executors import Absorb, Threads
+from orthonmf.engine.executors import Absorb, Executor
 from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.sparse import with_values
@@ -111,7 +111,7 @@ class Counts:
     def points(self, values: Array) -> Samples:
         """The rows with other values, one for each that is stored, as points."""
         scanned = Scan(self.sum_entries(np.square(values)))
-        return Samples(Matrix(in_memory(with_values(self.rows, values)), Threads(), scanned))
+        return Samples(Matrix(in_memory(with_values(self.rows, values)), Executor(), scanned))
 
     def part(self, rows: Array | slice) -> Counts:
         """Some rows by themselves."""

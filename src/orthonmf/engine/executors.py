@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.linalg  # noqa: F401  (loads SciPy's own BLAS, so that the limit finds it)
@@ -67,18 +67,12 @@ class Work:
         return self.operation(kernel, rows, **self.shared, **slices)
 
 
-class Executor(Protocol):
-    """Does some work on every block of a source and passes the results on in block order."""
-
-    def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
-        """Call ``absorb(rows, result)`` once for every block, the first block first."""
-
-
-class Threads:
+class Executor:
     """Threads work on blocks, the calling one if it is alone; results are taken in block order.
 
     NumPy and SciPy release the interpreter lock in everything that costs time here. To a device
-    the calling thread hands out one block after the other, which have room there.
+    the calling thread hands out one block after the other, which have room there. An executor of
+    another kind overrides `fold`.
     """
 
     def __init__(self, n_threads: int = 1) -> None:
@@ -132,11 +126,11 @@ def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = No
     cluster its workers and their memory decide instead, and threads work on what is brought here.
     """
     n_threads = available_cores() if n_jobs is None else n_jobs
-    own = source.own_executor(Threads(n_threads))
+    own = source.own_executor(n_threads)
     if own is not None:
         return own
     if source.kernel.on_device:
-        return Threads(n_threads)
+        return Executor(n_threads)
     share = np.diff(source.boundaries).max() / source.shape[0]
     bytes_of_entry = source.dtype.itemsize + (8 if source.kernel.sparse else 0)
     needed = int(source.n_entries * share * bytes_of_entry * COPIES_OF_A_BLOCK)
@@ -149,7 +143,7 @@ def executor_for(source: Source, n_jobs: int | None, max_memory: int | None = No
     if isinstance(source, SlicedSource):
         free = available_memory() // PART_OF_MEMORY
         source.room = free if max_memory is None else max_memory - n_threads * needed
-    return Threads(n_threads)
+    return Executor(n_threads)
 
 
 def available_cores() -> int:
@@ -174,9 +168,9 @@ class _BlasLimit:
 
     The count of threads belongs to the process, but threadpoolctl lets only the thread that set
     it first change it again, and ignores all others in silence. Fits begin and end in any thread
-    and any order, so control is taken from whoever has it, for each change, and given up by the
-    last one. The limit is looked at on every entry: what others did to the count meanwhile lasts
-    until our next pass, and gives way to the count from before when the last one leaves.
+    and any order, so control is taken from whoever has it, and given up, for each change. The limit
+    is looked at on every entry: what others did to the count meanwhile lasts until our next pass,
+    and gives way to the count from before when the last one leaves.
     """
 
     def __init__(self) -> None:
@@ -204,26 +198,21 @@ class _BlasLimit:
             self._users -= 1
             if self._users == 0:
                 self._set(self._before)
-                self._give_up_control()
 
     def end_in_child(self) -> None:
         """After a fork no thread of the parent goes on here, and its limit is not ours."""
         self._lock = threading.RLock()
         if self._users > 0:
             self._set(self._before)
-            self._give_up_control()
 
     def _set(self, counts: list[int]) -> None:
         for library, count in zip(self._libraries, counts, strict=True):
+            # Older versions of threadpoolctl know no control.
+            give_up = getattr(library, "clear_controlling_thread", lambda force: None)
             if library.get_num_threads() != count:
-                self._give_up_control()
+                give_up(force=True)
                 library.set_num_threads(count)
-
-    def _give_up_control(self) -> None:
-        """Let any thread change the count next; older versions of threadpoolctl always do."""
-        for library in self._libraries:
-            if hasattr(library, "clear_controlling_thread"):
-                library.clear_controlling_thread(force=True)
+                give_up(force=True)
 
 
 _blas_limit = _BlasLimit()
@@ -232,14 +221,12 @@ _blas_limit = _BlasLimit()
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Keep BLAS at one thread inside; blocks are what runs in parallel."""
-    limit, entered = _blas_limit, False  # the one that is entered is left, also in a forked child
+    limit = _blas_limit  # the one that is entered is left, also in a forked child
+    limit.enter()
     try:
-        limit.enter()
-        entered = True
         yield
     finally:
-        if entered:
-            limit.leave()
+        limit.leave()
 
 
 def _forget_threads() -> None:

@@ -64,11 +64,8 @@ class Source(ABC):
         """Some rows as a dense float64 array."""
         return to_dense(self.take(indices))
 
-    def own_executor(self, local: Executor) -> Executor | None:
-        """Who works on blocks that lie on a cluster; ``local`` is for what lies in this process.
-
-        None where nobody does.
-        """
+    def own_executor(self, n_threads: int) -> Executor | None:
+        """Who works on blocks that lie on a cluster, and by threads on others; None elsewhere."""
         return None
 
     def transpose(self, many_passes: bool = True) -> Source | None:

@@ -48,15 +48,12 @@ class ExpectedBlock:
         except OrthoNMFError as error:
             raise type(error)(f"{place}, counted from their first: {error}") from error
         sparse = not isinstance(rows, np.ndarray)
-        if self.sparse is not None and sparse != self.sparse:
+        first = sparse if self.sparse is None else self.sparse
+        wide = working_dtype(rows.dtype).itemsize > self.dtype.itemsize
+        if wide or sparse != first:
             raise InvalidInputError(
-                f"{place} are {_kind(sparse)}, but the first rows are {_kind(self.sparse)}; "
-                "bring all blocks to one kind with X.map_blocks"
-            )
-        if working_dtype(rows.dtype).itemsize > self.dtype.itemsize:
-            raise InvalidInputError(
-                f"{place} have dtype {rows.dtype}, but X has dtype {self.dtype}; make them equal "
-                "with X.map_blocks"
+                f"{place} are {_kind(sparse)} of dtype {rows.dtype}, but X is {_kind(first)} of "
+                f"dtype {self.dtype}; bring all blocks to one kind with X.map_blocks"
             )
         if isinstance(rows, np.ndarray):
             return _align(rows, self.dtype)

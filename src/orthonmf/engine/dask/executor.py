@@ -56,19 +56,20 @@ def current_client() -> Any:
     return client
 
 
-class DaskExecutor:
-    """Sends work to the blocks of a Dask array; what is in this process a local executor does.
+class DaskExecutor(Executor):
+    """Sends work to the blocks of a Dask array; on what is in this process threads work.
 
     Nothing is scattered: whatever a worker holds when it dies can be computed again.
     """
 
-    def __init__(self, client: Any, local: Executor) -> None:
-        self._client, self._local = client, local
+    def __init__(self, client: Any, n_threads: int) -> None:
+        super().__init__(n_threads)
+        self._client = client
 
     def fold(self, source: Source, work: Work, absorb: Absorb) -> None:
         """Call ``absorb(rows, result)`` once for every block, the first block first."""
         if not source.elsewhere:
-            self._local.fold(source, work, absorb)
+            super().fold(source, work, absorb)
             return
         sent = _Pass(self._client, source, work)
         try:

@@ -14,7 +14,7 @@ from orthonmf.engine.checksums import Checksums, add_bits
 from orthonmf.engine.dask.blocks import ExpectedBlock, describe_block
 from orthonmf.engine.dask.executor import DaskExecutor, current_client
 from orthonmf.engine.dask.recipes import recipes_of
-from orthonmf.engine.executors import Executor, Threads, Work
+from orthonmf.engine.executors import Executor, Work
 from orthonmf.engine.kernels.dense import DENSE
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.sparse import SPARSE
@@ -58,8 +58,8 @@ class DaskSource(Source):
         else:
             self.n_entries = self.shape[0] * self.shape[1]
 
-    def own_executor(self, local: Executor) -> Executor | None:
-        return None if self._client is None else DaskExecutor(self._client, local)
+    def own_executor(self, n_threads: int) -> Executor | None:
+        return None if self._client is None else DaskExecutor(self._client, n_threads)
 
     def expect(self, index: int) -> ExpectedBlock:
         """What a block must be, and how it is read."""
@@ -95,7 +95,7 @@ class DaskSource(Source):
     def _gather(self, numbers: Array, work: Work) -> list[Any]:
         """The results of some work on some blocks."""
         results: list[Any] = []
-        executor = self.own_executor(Threads()) or Threads()
+        executor = self.own_executor(1) or Executor()
         executor.fold(self._only(numbers), work, lambda rows, result: results.append(result))
         return results
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from orthonmf.engine.executors import Threads, Work, available_cores
+from orthonmf.engine.executors import Executor, Work, available_cores
 from orthonmf.engine.gpu.arrays import DTYPES
 from orthonmf.engine.gpu.source import device_boundaries, kernel_on
 from orthonmf.engine.segments import slices
@@ -104,7 +104,7 @@ class DeviceBlocks(Source):
         """Copy rows of the host, in the working dtype, by several threads at a time."""
         work = Work(lambda kernel, rows, room: np.copyto(room, rows), by_row={"room": room})
         rows = in_memory(self._host.take(span))
-        Threads(available_cores()).fold(rows, work, lambda rows, nothing: None)
+        Executor(available_cores()).fold(rows, work, lambda rows, nothing: None)
 
     def take(self, rows: Array | slice) -> Any:
         return self._host.take(rows)
