@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.engine.placement import OnDevice, on_host, take
+from orthonmf.engine.placement import is_on_device, on_host, take
 from orthonmf.engine.segments import slices
 from orthonmf.typing import Array
 
@@ -44,7 +44,7 @@ class Projection:
         """The same, on the host."""
         if self.labels is None:
             return Projection(on_host(self.dense))
-        if not isinstance(self.labels, OnDevice):
+        if not is_on_device(self.labels):
             return self
         starts = find_starts(self.labels)
         return Projection(None, on_host(self.labels), on_host(self.scales), self.k, starts)
@@ -70,7 +70,7 @@ class Projection:
 
 def find_starts(labels: Any) -> Array:
     """(n + 1,) where the entries of every row begin, if label -1 (n,) means none."""
-    if isinstance(labels, OnDevice):
+    if is_on_device(labels):
         return labels.find_starts()
     starts = np.zeros(len(labels) + 1, dtype=np.int32 if len(labels) < 2**31 else np.int64)
     np.cumsum(labels >= 0, out=starts[1:])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -44,16 +45,11 @@ class Loss:
 
 
 def _relative_squared_error(
-    matrix: Matrix,
-    projection: Projection,
-    components: Array,
-    orthogonal: str,
-    average: Array | None = None,
+    matrix: Matrix, projection: Projection, components: Array, *setting: Any
 ) -> float:
     if not matrix.total > 0:
         return 0.0
-    error, _ = matrix.squared_error(components, projection)
-    return error / matrix.total
+    return matrix.squared_error(components, projection)[0] / matrix.total
 
 
 def group_lengths(labels: Array, scales: Array, k: int) -> Array:

@@ -6,7 +6,6 @@ there (`engine/gpu/arrays.py`). What needs more than these functions is asked of
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -14,35 +13,14 @@ import numpy as np
 from orthonmf.typing import Array
 
 
-class OnDevice(ABC):
-    """An array with one entry, or one row, per point that lies on a device."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def fetch(self) -> Array:
-        """A copy on the host."""
-
-    @abstractmethod
-    def find_places(self, steps: Array, parts: int) -> Array:
-        """What :func:`find_places` gives, without bringing all entries to the host."""
-
-    @abstractmethod
-    def find_largest(self, least: Any, count: int) -> Array:
-        """What :func:`find_largest` gives, without bringing all entries to the host."""
-
-    @abstractmethod
-    def take_from(self, table: Array) -> OnDevice:
-        """What :func:`take` gives, on the device."""
-
-    @abstractmethod
-    def find_starts(self) -> Array:
-        """What :func:`find_starts` gives, computed there: new memory on the host is slow."""
+def is_on_device(values: Any) -> bool:
+    """Whether a vector lies on a device: it then has methods for what is asked of it here."""
+    return hasattr(values, "fetch")
 
 
 def on_host(values: Any) -> Any:
     """The same values as an array of NumPy; what is one stays as it is."""
-    return values.fetch() if isinstance(values, OnDevice) else values
+    return values.fetch() if is_on_device(values) else values
 
 
 def take(table: Array, labels: Any) -> Any:
@@ -50,15 +28,15 @@ def take(table: Array, labels: Any) -> Any:
 
     NumPy's own function asks the table alone where to compute.
     """
-    return labels.take_from(table) if isinstance(labels, OnDevice) else np.take(table, labels)
+    return labels.take_from(table) if is_on_device(labels) else np.take(table, labels)
 
 
-def find_largest(values: Array, least: Any, count: int) -> Array:
+def find_largest(values: Any, least: Any, count: int) -> Array:
     """Positions of up to ``count`` largest values (N,) that exceed the least, the largest first.
 
     ``least`` is a number or (N,); of equal values the first comes first.
     """
-    if isinstance(values, OnDevice):
+    if is_on_device(values):
         return values.find_largest(least, count)
     worth = np.flatnonzero(values > least)
     return worth[np.argsort(-values[worth], kind="stable")][:count]

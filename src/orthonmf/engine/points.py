@@ -186,16 +186,19 @@ class Points(ABC):
         return self.matrix.weigh_columns(components.astype(np.float64))
 
     @abstractmethod
-    def components(self, directions: Array) -> Array:
+    def components(self, directions: Array, labels: Array | None = None) -> Array:
         """The components (k, m) that directions stand for, in the geometry of X, of any length.
 
         Over rows they are the directions. Over columns the directions are those of the columns,
-        and the components hold the scale of every column along its best direction.
+        and the components hold the scale of every column along its best direction, or along that
+        of its label (N,), where labels are given.
         """
 
-    @abstractmethod
-    def components_of(self, labels: Array, directions: Array) -> Array:
-        """The same with labels (N,) held fixed: a point stays with the direction of its label."""
+    def swept(self, directions: Array, labels: Array | None) -> DirectionSweep:
+        """A sweep by directions, or an update with labels (N,) held fixed, where they are given."""
+        return (
+            self.sweep_directions(directions) if labels is None else self.update(labels, directions)
+        )
 
     @abstractmethod
     def coordinates(self) -> Any:
@@ -368,12 +371,9 @@ class Samples(Points):
         """All points with their weights, (N, m) dense float64: for small data."""
         return self.matrix.dense()
 
-    def components(self, directions: Array) -> Array:
+    def components(self, directions: Array, labels: Array | None = None) -> Array:
         """The directions with the column factors taken out again."""
         return self.matrix.to_components(directions)
-
-    def components_of(self, labels: Array, directions: Array) -> Array:
-        return self.components(directions)
 
     def coordinates(self) -> Any:
         return self.matrix.whole(row_scales=divide(1.0, on_host(self.lengths)))
@@ -391,14 +391,9 @@ class TransposedColumns(Samples):
         shares = components if weights is None else components * weights
         return np.concatenate([self.matrix.row_sums(everyone, row, 1) for row in shares])
 
-    def components(self, directions: Array) -> Array:
-        return self._spread(self.sweep_directions(directions))
-
-    def components_of(self, labels: Array, directions: Array) -> Array:
-        return self._spread(self.update(labels, directions))
-
-    def _spread(self, swept: DirectionSweep) -> Array:
-        """Components (k, m) with the product of every column in the row of its label."""
+    def components(self, directions: Array, labels: Array | None = None) -> Array:
+        """The product of every column in the row of its label."""
+        swept = self.swept(directions, labels)
         components = np.zeros((len(swept.captured), len(swept.labels)))
         used = np.flatnonzero((self.multipliers() > 0) & (swept.labels >= 0))
         components[swept.labels[used], used] = swept.products[used]
@@ -477,11 +472,8 @@ class StreamedColumns(Points):
         sums[labels[inside], inside] = self.lengths[inside]
         return sums
 
-    def components(self, directions: Array) -> Array:
-        return self.matrix.to_components(self.sweep_directions(directions).sums)
-
-    def components_of(self, labels: Array, directions: Array) -> Array:
-        return self.matrix.to_components(self.update(labels, directions).sums)
+    def components(self, directions: Array, labels: Array | None = None) -> Array:
+        return self.matrix.to_components(self.swept(directions, labels).sums)
 
     def coordinates(self) -> Any:
         return self.matrix.whole(column_scales=divide(1.0, self.lengths), transposed=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from orthonmf.engine.placement import OnDevice
+from orthonmf.engine.placement import is_on_device
 from orthonmf.typing import Array
 
 
@@ -35,9 +37,9 @@ def draw_distinct(chances: Array, size: int, rng: np.random.Generator) -> Array:
     return np.sort(np.argpartition(arrivals, max(size - 1, 0))[:size])
 
 
-def find_places(chances: Array, steps: Array, parts: int) -> Array:
+def find_places(chances: Any, steps: Array, parts: int) -> Array:
     """Where the cumulated chances (N,) pass ``steps`` (s,), each one of ``parts`` of their sum."""
-    if isinstance(chances, OnDevice):
+    if is_on_device(chances):
         return chances.find_places(steps, parts)
     cumulated = np.cumsum(chances)
     picks = np.searchsorted(cumulated, steps * (cumulated[-1] / parts), side="right")

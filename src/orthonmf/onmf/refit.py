@@ -79,7 +79,7 @@ def _refit_partition(
     powers = _PowerSteps(points, given, support)
     solution = descend_by(powers, points.sums(given, k), max_iter=MAX_STEPS, tol=TOLERANCE)
     directions = powers.keep_support(solution.directions)
-    components = points.components_of(given, directions)
+    components = points.components(directions, given)
     solution = replace(solution, steps=(STEP,), components=components, unused=UNUSED)
     return publish_labels(matrix, labels, solution, options)
 

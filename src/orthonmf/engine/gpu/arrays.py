@@ -19,7 +19,6 @@ import numpy as np
 import torch
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from orthonmf.engine.placement import OnDevice
 from orthonmf.engine.segments import slices
 from orthonmf.errors import TooLargeError
 from orthonmf.typing import Array
@@ -100,8 +99,12 @@ def as_tensor(values: Any, device: Any, dtype: Any = None) -> Any:
     return torch.from_numpy(array).to(device=device, dtype=dtype)
 
 
-class DeviceArray(NDArrayOperatorsMixin, OnDevice):
-    """A tensor that NumPy's functions work on where it lies; see the module."""
+class DeviceArray(NDArrayOperatorsMixin):
+    """A tensor that NumPy's functions work on where it lies; see the module.
+
+    What NumPy has no function for are methods: those that `placement.py`, `sampling.py` and
+    `loadings.py` call.
+    """
 
     __slots__ = ("tensor",)
 

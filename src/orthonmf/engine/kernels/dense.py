@@ -140,9 +140,6 @@ class DenseKernel(Kernel[Array]):
         multiplied *= column_scales
         return multiplied
 
-    def take(self, rows: Array, indices: Array | slice) -> Array:
-        return rows[indices]
-
 
 def find_offense(values: Array) -> int:
     """Position of the first value that is NaN, infinite or negative, where there is one."""

@@ -143,9 +143,9 @@ class Kernel(ABC, Generic[RowsT]):
     def multiply(self, rows: RowsT, row_scales: Any, column_scales: Array) -> Array | csr_array:
         """Rows, in float64 and on the host, every row and every column times its scale."""
 
-    @abstractmethod
-    def take(self, rows: RowsT, indices: Array | slice) -> Array | csr_array:
+    def take(self, rows: Any, indices: Array | slice) -> Array | csr_array:
         """Some rows of a block on the host, as they are stored: an array or CSR array."""
+        return rows[indices]
 
     def sweep(
         self,

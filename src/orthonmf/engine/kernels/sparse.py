@@ -98,9 +98,6 @@ class SparseKernel(Kernel[csr_array]):
             values *= column_scales[rows.indices]
         return with_values(rows, values)
 
-    def take(self, rows: csr_array, indices: Array | slice) -> csr_array:
-        return rows[indices]
-
 
 def gram_of_rows(rows: Array | csr_array) -> Array:
     """``rows @ rows.T``, dense (b, b), in the dtype of the rows."""
