@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from orthonmf.engine.placement import is_on_device, on_host, take
+from orthonmf.engine.placement import on_host, take
 from orthonmf.engine.segments import slices
 from orthonmf.typing import Array
 
@@ -24,7 +24,6 @@ class Projection:
     labels: Any = None  # (n,) int32 over samples and both, -1 for none
     scales: Any = None  # (n,), 0 where the label is -1
     k: int = 0
-    starts: Array | None = None  # where the entries of every row begin, if that is known
 
     def __getitem__(self, rows: slice) -> Projection:
         """That of some rows."""
@@ -35,19 +34,12 @@ class Projection:
     @property
     def loadings(self) -> Any:
         """On the host: CSR with at most one entry per row, or dense."""
-        if self.labels is None:
-            return on_host(self.dense)
         here = self.on_host()
-        return one_per_row(here.labels, here.scales, here.k, here.starts)
+        return here.dense if here.labels is None else one_per_row(here.labels, here.scales, here.k)
 
     def on_host(self) -> Projection:
         """The same, on the host."""
-        if self.labels is None:
-            return Projection(on_host(self.dense))
-        if not is_on_device(self.labels):
-            return self
-        starts = find_starts(self.labels)
-        return Projection(None, on_host(self.labels), on_host(self.scales), self.k, starts)
+        return Projection(on_host(self.dense), on_host(self.labels), on_host(self.scales), self.k)
 
     def divide(self, exponent: int) -> Projection:
         """The same over ``2**exponent``, in float64."""
@@ -55,7 +47,7 @@ class Projection:
         values = values if exponent == 0 else np.ldexp(values, -exponent)
         if self.labels is None:
             return Projection(values)
-        return Projection(None, self.labels, values, self.k, self.starts)
+        return Projection(None, self.labels, values, self.k)
 
     def in_order(self, order: Array) -> Projection:
         """The same for the same components in another order (k,); dense loadings are moved."""
@@ -68,18 +60,10 @@ class Projection:
         return Projection(None, take(numbers, self.labels), self.scales, len(order))
 
 
-def find_starts(labels: Any) -> Array:
-    """(n + 1,) where the entries of every row begin, if label -1 (n,) means none."""
-    if is_on_device(labels):
-        return labels.find_starts()
+def one_per_row(labels: Array, scales: Array, k: int) -> csr_array:
+    """CSR array with ``scales[i]`` in column ``labels[i]`` of row i; nothing where it is -1."""
     starts = np.zeros(len(labels) + 1, dtype=np.int32 if len(labels) < 2**31 else np.int64)
     np.cumsum(labels >= 0, out=starts[1:])
-    return starts
-
-
-def one_per_row(labels: Array, scales: Array, k: int, starts: Array | None = None) -> csr_array:
-    """CSR array with ``scales[i]`` in column ``labels[i]`` of row i; nothing where it is -1."""
-    starts = find_starts(labels) if starts is None else starts
     if starts[-1] < len(labels):  # otherwise the arrays serve as they are
         used = labels >= 0
         labels, scales = labels[used], scales[used]

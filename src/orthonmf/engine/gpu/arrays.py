@@ -102,8 +102,8 @@ def as_tensor(values: Any, device: Any, dtype: Any = None) -> Any:
 class DeviceArray(NDArrayOperatorsMixin):
     """A tensor that NumPy's functions work on where it lies; see the module.
 
-    What NumPy has no function for are methods: those that `placement.py`, `sampling.py` and
-    `loadings.py` call.
+    What NumPy has no function for are methods: those that `placement.py` and `sampling.py`
+    call.
     """
 
     __slots__ = ("tensor",)
@@ -218,13 +218,6 @@ class DeviceArray(NDArrayOperatorsMixin):
     def take_from(self, table: Array) -> DeviceArray:
         numbers, entries = self.tensor.long(), as_tensor(table, self.tensor.device)
         return DeviceArray(entries[torch.where(numbers < 0, numbers + len(entries), numbers)])
-
-    def find_starts(self) -> Array:
-        # Integers add exactly.
-        dtype = torch.int32 if len(self) < 2**31 else torch.int64
-        starts = torch.zeros(len(self) + 1, dtype=dtype, device=self.tensor.device)
-        torch.cumsum(self.tensor >= 0, dim=0, dtype=dtype, out=starts[1:])
-        return fetch(starts)
 
     @told_when_full()
     def __array_ufunc__(
