@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthonmf.engine.points import Samples
+from orthonmf.engine.points import FALLS_TO, Samples
 from orthonmf.engine.sampling import draw_sample
 from orthonmf.inputs.data import as_matrix
 from orthonmf.kmeans.seeding import lines
@@ -120,24 +120,38 @@ def test_rows_are_drawn_by_weight_times_distance_and_the_sum_of_that_is_told(exa
     squares = np.square(Y).sum(axis=1)
     captured = np.square((Y @ directions.T).max(axis=1))
     missed = squares - captured
-    everything, _, told = matrix.draw_rows(directions, 1e9 / missed.sum(), lines, (1,), N)
+    points = Samples(matrix)
+    everything, told = points.draw_missed(directions, 1e9, missed.sum(), lines, (1,))
     assert told == pytest.approx(missed.sum(), rel=1e-12)
-    unweighted = matrix.take_rows(np.flatnonzero(missed > 1e-9 * missed.sum()))
-    np.testing.assert_allclose(everything, unweighted, rtol=1e-14)
-    nothing, _, told = matrix.draw_rows(directions, 0.0, lines, (1,), N)
+    expected = points.at(np.flatnonzero(missed > 1e-9 * missed.sum()))
+    np.testing.assert_allclose(everything, expected, rtol=1e-14)
+    nothing, told = points.draw_missed(directions, 0.0, missed.sum(), lines, (1,))
     assert nothing.shape == (0, M)
     assert told == pytest.approx(missed.sum(), rel=1e-12)
 
 
 def test_how_often_a_row_is_drawn_is_its_chance():
     X, weights = np.array([[3.0, 4.0], [5.0, 0.0], [0.0, 2.0]]), np.array([1.0, 1.0, 0.5])
-    many = as_matrix(np.tile(X, (2000, 1)), sample_weight=np.tile(weights, 2000))
-    drawn, rates, _ = many.draw_rows(np.eye(2)[:1], 0.05, lines, (7,), 6000)
-    counts = [(drawn == x).all(axis=1).sum() for x in X]
-    # Missed are 16, 0 and 4 times a half.
-    np.testing.assert_allclose(np.divide(counts, 2000), [0.8, 0.0, 0.1], atol=0.05)
-    assert rates.max() < 0.05
-    np.testing.assert_array_equal(many.draw_rows(np.eye(2)[:1], 0.05, lines, (7,), 6000)[0], drawn)
-    fewer, _, _ = many.draw_rows(np.eye(2)[:1], 0.02, lines, (7,), 6000)
-    np.testing.assert_array_equal(fewer, drawn[rates < 0.02])
-    assert len(many.draw_rows(np.eye(2)[:1], 0.05, lines, (8,), 6000)[0]) != len(drawn)
+    many = Samples(as_matrix(np.tile(X, (2000, 1)), sample_weight=np.tile(weights, 2000)))
+    told = 2000 * (16 + 0 + 4 / 2)  # what is missed
+    for before in (told, 1000 * told):  # more are drawn than wanted, and not
+        drawn, _ = many.draw_missed(np.eye(2)[:1], 0.05 * told, before, lines, (7,))
+        counts = [(drawn == x / np.linalg.norm(x)).all(axis=1).sum() for x in X]
+        share = 0.05 if before == told else 0.05 * FALLS_TO / 1000
+        expected = np.array([16, 0, 2]) * share
+        np.testing.assert_allclose(np.divide(counts, 2000), expected, atol=0.05)
+    again, _ = many.draw_missed(np.eye(2)[:1], 0.05 * told, before, lines, (7,))
+    np.testing.assert_array_equal(again, drawn)
+    other, _ = many.draw_missed(np.eye(2)[:1], 0.05 * told, before, lines, (8,))
+    assert len(other) != len(drawn)
+
+
+def test_fewer_rows_are_among_those_that_more_would_be():
+    points = Samples(as_matrix(RNG.random((3000, M))))
+    drawn, fewer = (
+        {tuple(row) for row in points.draw_missed(DIRECTIONS, count, 1e3, lines, (7,))[0]}
+        for count in (300, 30)
+    )
+    assert 200 < len(drawn) < 400
+    assert 15 < len(fewer) < 50
+    assert fewer < drawn

@@ -268,36 +268,6 @@ class Matrix:
         sums = self.weigh_columns(sums[np.argsort(order)])
         return BlockSweep(take(order, rows[0]), rows[1], sums) if by_row else BlockSweep(sums=sums)
 
-    def draw_rows(
-        self,
-        directions: Array,
-        rate: float,
-        distance: Callable[[Array, Array], Array],
-        key: tuple[int, ...],
-        most: int,
-    ) -> tuple[Array, Array, float]:
-        """Draw rows of Y by their distance to unit directions (c, m).
-
-        Every row is drawn with the chance ``rate * weight * distance`` of its own; random numbers
-        follow from the key and the first row of the block. Of a block no more than ``most`` come,
-        those that a smaller rate would have drawn as well. Returns the rows (d, m) dense float64
-        in block order, the smallest rate (d,) by which each would have been drawn, and the sum of
-        ``weight * distance`` over all rows.
-        """
-        blocks: list[tuple[Array, Array, float]] = []
-        shared = {
-            "directions": self.weigh_columns(directions),
-            "column_factors": self.weigh_columns(np.ones(self.shape[1])),
-            "rate": rate,
-            "distance": distance,
-            "key": key,
-            "most": most,
-        }
-        parts = {"numbers": range(self.shape[0]), "row_weights": self.row_weights}
-        self.fold(draw_block, shared, parts, absorb=lambda part, block: blocks.append(block))
-        drawn, rates, missed = zip(*blocks, strict=True)
-        return np.concatenate(drawn), np.concatenate(rates), sum(missed)
-
     def own_products(self, labels: Array, directions: Array) -> Any:
         """The product (n,) of every row of Y with the direction of its label."""
         products = self._room()
@@ -592,30 +562,3 @@ def nearest_block(kernel: Kernel[Any], rows: Any, directions: Array) -> tuple[Ar
     """The direction with the largest product of every row (b,), and that product (b,)."""
     products = kernel.multiply_directions(rows, directions)
     return products.argmax(axis=1), products.max(axis=1)
-
-
-def draw_block(
-    kernel: Kernel[Any],
-    rows: Any,
-    directions: Array,
-    column_factors: Array,
-    rate: float,
-    distance: Callable[[Array, Array], Array],
-    key: tuple[int, ...],
-    most: int,
-    numbers: range,
-    row_weights: Any,
-) -> tuple[Array, Array, float]:
-    """Rows drawn by weight times distance to the nearest direction, their rates, and the sum."""
-    squares = kernel.look(rows, np.square(column_factors)).row_squares
-    products = kernel.multiply_directions(rows, directions).max(axis=1)
-    cosines = divide(products, np.sqrt(squares))
-    weights = squares if row_weights is None else squares * row_weights
-    missed = weights * distance(np.minimum(cosines, 1.0)[:, None], np.ones(1))[:, 0]
-    chances = np.random.default_rng((*key, numbers.start)).random(len(missed))
-    drawn = np.flatnonzero(chances < rate * missed)
-    rates = chances[drawn] / missed[drawn]
-    if len(drawn) > most:
-        first = np.sort(np.argpartition(rates, most)[:most])
-        drawn, rates = drawn[first], rates[first]
-    return to_dense(kernel.take(rows, drawn)) * column_factors, rates, float(missed.sum())

@@ -26,12 +26,13 @@ from typing import Any
 import numpy as np
 
 from orthonmf.engine.first_look import Scan
+from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.sparse import gram_of_rows
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import find_largest, on_host
 from orthonmf.engine.point_gram import DENSE_PER_SECOND, SPARSE_PER_SECOND, Products, rows_are_short
 from orthonmf.engine.sampling import draw_sample
-from orthonmf.engine.sources import in_memory
+from orthonmf.engine.sources import in_memory, to_dense
 from orthonmf.typing import Array
 from orthonmf.vectors import divide, square_lengths, unit_lengths
 
@@ -280,11 +281,22 @@ class Samples(Points):
     def draw_missed(
         self, centers: Array, count: float, before: float, distance: Distance, key: Key
     ) -> tuple[Array, float]:
-        # The sum is known when all rows are read: more are drawn than wanted, and thinned out.
-        rate = FALLS_TO * count / max(before, LEAST_MISSED)
-        unit, most = unit_lengths(centers), 2 * math.ceil(count)
-        drawn, rates, missed = self.matrix.draw_rows(unit, rate, distance, key, most)
-        return unit_lengths(drawn[rates * missed < count]), missed
+        matrix = self.matrix
+        blocks: list[tuple[Array, Array, float]] = []
+        shared = {
+            "directions": matrix.weigh_columns(unit_lengths(centers)),
+            "column_factors": matrix.weigh_columns(np.ones(matrix.shape[1])),
+            # The sum is known when all rows are read: more are drawn than wanted, and thinned out.
+            "rate": FALLS_TO * count / max(before, LEAST_MISSED),
+            "distance": distance,
+            "key": key,
+            "most": 2 * math.ceil(count),
+        }
+        by_row = {"numbers": range(matrix.shape[0]), "row_weights": matrix.row_weights}
+        matrix.fold(draw_block, shared, by_row, absorb=lambda part, block: blocks.append(block))
+        drawn, rates, sums = zip(*blocks, strict=True)
+        missed = sum(sums)
+        return unit_lengths(np.concatenate(drawn)[np.concatenate(rates) * missed < count]), missed
 
     def gram(self, centers: Array) -> Array:
         return centers @ centers.T
@@ -497,3 +509,34 @@ def move_idle(
     chosen = find_largest(missed, least, len(idle))
     vectors[idle[: len(chosen)]] = at(chosen)
     return len(chosen) > 0
+
+
+def draw_block(
+    kernel: Kernel[Any],
+    rows: Any,
+    directions: Array,
+    column_factors: Array,
+    rate: float,
+    distance: Distance,
+    key: Key,
+    most: int,
+    numbers: range,
+    row_weights: Any,
+) -> tuple[Array, Array, float]:
+    """Rows drawn by weight times distance to the nearest direction, their rates, and the sum.
+
+    A row is drawn with the chance ``rate * weight * distance``; its own rate is the smallest by
+    which it would have been. No more than ``most`` come: those of the smallest rates.
+    """
+    squares = kernel.look(rows, np.square(column_factors)).row_squares
+    products = kernel.multiply_directions(rows, directions).max(axis=1)
+    cosines = divide(products, np.sqrt(squares))
+    weights = squares if row_weights is None else squares * row_weights
+    missed = weights * distance(np.minimum(cosines, 1.0)[:, None], np.ones(1))[:, 0]
+    chances = np.random.default_rng((*key, numbers.start)).random(len(missed))
+    drawn = np.flatnonzero(chances < rate * missed)
+    rates = chances[drawn] / missed[drawn]
+    if len(drawn) > most:
+        first = np.sort(np.argpartition(rates, most)[:most])
+        drawn, rates = drawn[first], rates[first]
+    return to_dense(kernel.take(rows, drawn)) * column_factors, rates, float(missed.sum())
