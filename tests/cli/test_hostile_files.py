@@ -128,7 +128,7 @@ def test_an_archive_that_unpacks_to_much_is_refused_before_it_does(tmp_path, run
     assert (tmp_path / "bomb.npz").stat().st_size < 2_000_000
     calm = run("--version").peak
     done = run("fit", "bomb.npz", "--max-bytes", "50M", memory=CAP)
-    check_refused(done, "bomb.npz: ", "would take 200 MB, more than the 50 MB allowed")
+    check_refused(done, "bomb.npz: ", "would take 200.0 MB, more than the 50.0 MB allowed")
     assert done.peak - calm < 50_000  # kB
 
 
@@ -190,7 +190,7 @@ def test_hdf5_that_lacks_or_claims_too_much_is_refused(tmp_path, run):
         file.create_dataset(
             "x", (2, 2), "f8", chunks=(20_000, 20_000), maxshape=(None, None), compression="gzip"
         )
-    check_refused(run("fit", "big.h5", memory=CAP), "big.h5: ", "would take 80 TB")
+    check_refused(run("fit", "big.h5", memory=CAP), "big.h5: ", "would take 80.0 TB")
     check_refused(
         run("fit", "chunk.h5", memory=CAP), "chunk.h5: ", "chunks of shape (20000, 20000)"
     )
@@ -214,7 +214,7 @@ def test_zarr_never_unpickles(tmp_path, run):
     check_refused(run("fit", "x.zarr", memory=CAP), "x.zarr: ")
     described.update(filters=None, shape=[10**7, 10**7])
     (store / ".zarray").write_text(json.dumps(described))
-    check_refused(run("fit", "x.zarr", memory=CAP), "x.zarr: ", "would take 800 TB")
+    check_refused(run("fit", "x.zarr", memory=CAP), "x.zarr: ", "would take 800.0 TB")
     described.update(shape=[2, 2], chunks=[10**6, 10**6])
     (store / ".zarray").write_text(json.dumps(described))
     check_refused(run("fit", "x.zarr", memory=CAP), "x.zarr: ", "chunks")

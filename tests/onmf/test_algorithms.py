@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.filesize import decimal
 from scipy.sparse import csr_array
 from scipy.sparse import random as random_entries
 
@@ -17,7 +18,6 @@ import orthonmf
 from orthonmf.cli.data import Reading, most_bytes
 from orthonmf.datasets import make_planted
 from orthonmf.engine.losses import LOSSES
-from orthonmf.engine.memory import in_words
 from orthonmf.errors import InvalidInputError
 from orthonmf.inputs.data import as_matrix
 from orthonmf.inputs.parameters import as_bytes
@@ -274,7 +274,7 @@ def test_components_to_start_from_may_be_more_than_the_samples():
 @pytest.mark.parametrize("algorithm", ["best", "paper"])
 def test_a_result_that_no_memory_holds_is_refused_before_the_data_are_read(algorithm, orthogonal):
     with pytest.raises(
-        orthonmf.OrthoNMFError, match=r"320 TB, but .* available; ask for"
+        orthonmf.OrthoNMFError, match=r"320.0 TB, but .* available; ask for"
     ) as caught:
         orthonmf.factorize(WIDE, 40, orthogonal=orthogonal, algorithm=algorithm)
     assert isinstance(caught.value, MemoryError)
@@ -317,7 +317,7 @@ def test_the_estimate_is_near_what_a_fit_takes(case, orthogonal, algorithm):
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-    print(f"estimated {in_words(estimate)}, taken {in_words(peak)}")
+    print(f"estimated {decimal(estimate)}, taken {decimal(peak)}")
     assert estimate >= result.components.nbytes + result.labels.nbytes + result.scales.nbytes
     assert peak / 2 <= estimate <= 3 * peak
 

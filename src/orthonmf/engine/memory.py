@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
+from rich.filesize import decimal
 
 from orthonmf.errors import TooLargeError
 
@@ -13,7 +14,6 @@ from orthonmf.errors import TooLargeError
 CONTROL_GROUP = Path("/sys/fs/cgroup")
 # Asking takes longer than a fit that needs this little.
 SMALL = 2**24
-UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
 def refuse_beyond_memory(needed: int, what: str, remedy: str) -> None:
@@ -23,15 +23,9 @@ def refuse_beyond_memory(needed: int, what: str, remedy: str) -> None:
     available = available_memory()
     if needed > available:
         raise TooLargeError(
-            f"{what} takes about {in_words(needed)}, but {in_words(available)} of memory are "
+            f"{what} takes about {decimal(needed)}, but {decimal(available)} of memory are "
             f"available; {remedy}"
         )
-
-
-def in_words(size: int) -> str:
-    """A number of bytes that people read at a glance."""
-    power = min(max(0, len(str(size)) - 1) // 3, len(UNITS) - 1)
-    return f"{size / 1000**power:,.3g} {UNITS[power]}" if power else f"{size} bytes"
 
 
 def available_memory() -> int:

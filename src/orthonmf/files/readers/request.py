@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.filesize import decimal
 
-from orthonmf.engine.memory import in_words, memory_limit
+from orthonmf.engine.memory import memory_limit
 from orthonmf.errors import FileError
 from orthonmf.files.archive import refuse_damage
 from orthonmf.inputs.parameters import name_nearest
@@ -111,7 +112,7 @@ class Request:
         """Refuse a declared size above the limit, before any memory is taken for it."""
         if n_bytes > self.max_bytes:
             raise self.error(
-                f"{what} would take {in_words(n_bytes)}, more than the {in_words(self.max_bytes)} "
+                f"{what} would take {decimal(n_bytes)}, more than the {decimal(self.max_bytes)} "
                 "allowed",
                 line,
                 "if the file can be trusted, raise --max-bytes",
