@@ -109,17 +109,22 @@ class Points(ABC):
     @property
     def fetchable(self) -> Samples | None:
         """Where fetching some and meeting them with all costs less than a read: on no cluster."""
-        return None
+        return self._rows_where(not self.matrix.source.elsewhere)
 
     @property
     def on_the_host(self) -> Samples | None:
         """Where a sweep leaves all labels on the host: on no cluster and no device."""
-        return None
+        source = self.matrix.source
+        return self._rows_where(not (source.elsewhere or source.kernel.on_device))
 
     @property
     def at_hand(self) -> Samples | None:
         """Where single ones cost next to nothing: in memory."""
-        return None
+        return self._rows_where(self.matrix.source.in_memory)
+
+    def _rows_where(self, condition: bool) -> Samples | None:
+        """These points, if they are rows and a condition holds."""
+        return self if condition and isinstance(self, Samples) else None
 
     @abstractmethod
     def at(self, indices: Array) -> Array:
@@ -216,24 +221,10 @@ class Samples(Points):
         self.dimension = matrix.shape[1]
         self.lengths = np.sqrt(matrix.row_squares)
         self.weights = matrix.weigh_rows(matrix.row_squares)
-        # Column factors change the products, and labels of points on a cluster stay there.
-        apart = matrix.column_factors is not None or matrix.source.elsewhere
-        # On a device sweeps are rougher than what is published, and labels of points stay there.
-        apart = apart or matrix.source.kernel.on_device
+        # Column factors change the products. Labels on a cluster or a device stay there, and a
+        # device sweeps more roughly than it publishes.
+        apart = matrix.column_factors is not None or self.on_the_host is None
         self.sweeps_are_final = self.components_are_directions and not apart
-
-    @property
-    def fetchable(self) -> Samples | None:
-        return None if self.matrix.source.elsewhere else self
-
-    @property
-    def on_the_host(self) -> Samples | None:
-        source = self.matrix.source
-        return None if source.elsewhere or source.kernel.on_device else self
-
-    @property
-    def at_hand(self) -> Samples | None:
-        return self if self.matrix.source.in_memory else None
 
     def at(self, indices: Array) -> Array:
         return divide(self.matrix.take_rows(indices), on_host(self.lengths[indices])[:, None])
