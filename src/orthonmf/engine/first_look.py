@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from orthonmf.engine.executors import Executor, Work
-from orthonmf.engine.kernels.interface import BlockLook, Kernel, piece_rows
-from orthonmf.engine.segments import slices
+from orthonmf.engine.kernels.interface import BlockLook, Kernel
 from orthonmf.engine.sources import Source
 from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array
@@ -179,14 +178,11 @@ def look_block(
 
     Also which rows have a squared length that has underflowed.
     """
+    counted = np.ones(rows.shape[1]) if column_weights is None else column_weights > 0
     with np.errstate(all="ignore"):
         looked = kernel.look(rows, column_weights)
-        light = np.flatnonzero(looked.row_squares < TINY)
-    if len(light) == 0:
-        return looked, light
-    counted = np.ones(rows.shape[1]) if column_weights is None else column_weights > 0
-    filled = [
-        (kernel.take(rows, light[some]) != 0) @ counted.astype(np.float64)
-        for some in slices(len(light), piece_rows(rows.shape[1]))
-    ]
-    return looked, light[np.concatenate(filled) > 0]
+        light = looked.row_squares < TINY
+        if not light.any():
+            return looked, np.zeros(0, dtype=np.int64)
+        sums = kernel.multiply_directions(rows, counted[None, :])[:, 0]
+        return looked, np.flatnonzero(light & (sums > 0))

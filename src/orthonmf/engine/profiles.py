@@ -25,7 +25,6 @@ from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.loadings import Projection
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
-from orthonmf.errors import InvalidInputError
 from orthonmf.typing import Array
 from orthonmf.vectors import by_value, divide, unit_sums
 
@@ -101,18 +100,12 @@ def group_rows(matrix: Matrix, labels: Array, k: int) -> Array:
 
 def express_by_profiles(matrix: Matrix, components: Array, orthogonal: str) -> Projection:
     """Express every row by components (k, m): the one closed form, for the fit and new data."""
-    k, m = components.shape
-    if matrix.shape[1] != m:
-        raise InvalidInputError(
-            f"X has {matrix.shape[1]} features, but the components have {m} features"
-        )
+    if len(components) == 0 or components.shape[1] != matrix.shape[1]:
+        return matrix.express(components, orthogonal)  # nothing, or a refusal: of every loss
     profiles = components * entry_weights(matrix)[1]
     sizes = profiles.sum(axis=1)
     if orthogonal == "features":
         return Projection(_sum_groups(matrix, profiles, sizes))
-    if k == 0:
-        nobody = np.full(matrix.shape[0], -1, dtype=np.int32)
-        return Projection(None, nobody, np.zeros(len(nobody), matrix.dtype))
     swept = sweep_profiles(matrix, profiles, pool=False)
     return _scaled(matrix, swept.labels, swept.sums, sizes)
 

@@ -145,18 +145,18 @@ class SlicedSource(Source):
 
     def block(self, index: int) -> Array:
         """Rows of one block, kept or read from where they are stored."""
-        if index not in self.kept:
-            rows = block_rows(self, index)
-            content = self._read(rows)
-            with self._lock:
-                if index not in self.kept and content.nbytes <= self.room:
-                    self.room -= content.nbytes
-                    # A store may hand out a view of what is its own.
-                    self.kept[index] = content if content.flags.owndata else content.copy()
-            if index not in self.kept:
-                self._checksums.check_rows(rows.start, content)
-                return content
-        return self.kept[index]
+        if index in self.kept:
+            return self.kept[index]
+        rows = block_rows(self, index)
+        content = self._read(rows)
+        with self._lock:
+            if content.nbytes <= self.room:
+                self.room -= content.nbytes
+                # A store may hand out a view of what is its own.
+                self.kept[index] = content if content.flags.owndata else content.copy()
+                return self.kept[index]
+        self._checksums.check_rows(rows.start, content)
+        return content
 
     def _read(self, rows: slice) -> Array:
         content = np.asarray(self._stored[rows])
