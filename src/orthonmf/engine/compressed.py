@@ -11,7 +11,7 @@ import numpy as np
 from orthonmf.engine.first_look import Scan
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.placement import on_host
-from orthonmf.engine.points import DirectionSweep, Samples
+from orthonmf.engine.points import Samples
 from orthonmf.engine.sources import in_memory
 from orthonmf.typing import Array
 from orthonmf.vectors import divide, square_lengths
@@ -26,23 +26,12 @@ def compress_columns(matrix: Matrix, groups: Array) -> Samples:
     return as_points(matrix, rows, matrix.row_weights)
 
 
-def compress_rows(matrix: Matrix, labels: Array, scales: Array, energies: Array) -> Samples:
-    """The columns of Y seen through groups of rows, in one read.
+def compress_rows(matrix: Matrix, sums: Array, energies: Array) -> Samples:
+    """The columns of Y seen through groups of rows, without a read.
 
-    ``labels`` (n,), -1 for none, and ``scales`` (n,) make k groups, ``energies`` (k,) are the
-    weighted sums of their squared scales. Column j has the coordinates ``<y_j, unit group>``.
+    The rows of a group have scales: ``sums`` (k, m) are those of scale times row, ``energies`` (k,)
+    the weighted ones of the squared scales. Column j has the coordinates ``<y_j, unit group>``.
     """
-    sums = matrix.row_sums(labels, matrix.weigh_rows(scales), len(energies))
-    return columns_by_groups(matrix, sums, energies)
-
-
-def compress_swept(matrix: Matrix, sweep: DirectionSweep) -> Samples:
-    """The columns of Y seen through the groups of rows of a sweep: no further read."""
-    return columns_by_groups(matrix, sweep.sums, sweep.captured)
-
-
-def columns_by_groups(matrix: Matrix, sums: Array, energies: Array) -> Samples:
-    """Points (m, k) from sums (k, m) of scale times row, and sums of squared scales (k,)."""
     seen = divide(sums, np.sqrt(np.maximum(energies, 0.0))[:, None])
     return as_points(matrix, seen.T)
 

@@ -107,7 +107,9 @@ class _Halves(Method[CoreSolution, Update[CoreSolution]]):
         seen = compress_columns(self._matrix, vectors.groups)
         rows = self._solve(seen, vectors.core, labels)
         rows = self._open_unseen(rows) if labels is None else rows
-        seen = compress_rows(self._matrix, rows.labels, rows.scales, rows.energies)
+        scales = self._matrix.weigh_rows(rows.scales)
+        sums = self._matrix.row_sums(rows.labels, scales, len(rows.energies))
+        seen = compress_rows(self._matrix, sums, rows.energies)
         columns = self._solve(seen, vectors.core.T, feature_labels)
         captured = float(np.square(columns.core).sum())
         core = np.ascontiguousarray(columns.core.T)  # as a checkpoint gives it back

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from orthonmf.certificate import Promise
-from orthonmf.engine.compressed import compress_columns, compress_swept
+from orthonmf.engine.compressed import compress_columns, compress_rows
 from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.points import Points, Samples, columns_of
 from orthonmf.onmf.blocks.both_sides import factorize_blocks
@@ -103,7 +103,8 @@ class _Starts:
 
     def then_columns(self, name: str, points: Samples, directions: Array, first: Promise) -> Start:
         """Groups of columns as those of rows, by directions (k, m), see them."""
-        seen = compress_swept(self._matrix, points.sweep_directions(directions))
+        swept = points.sweep_directions(directions)
+        seen = compress_rows(self._matrix, swept.sums, swept.captured)
         grouped, second = self._second(seen, self._options.n_groups)
         core = pad(grouped.core.T, self._options.n_components)
         factors = CoreSolution(grouped.as_rows(), np.ascontiguousarray(core))
