@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from orthonmf.engine.executors import Absorb, Executor
+from orthonmf.engine.executors import Executor
 from orthonmf.engine.first_look import Scan
 from orthonmf.engine.kernels.interface import Kernel
 from orthonmf.engine.kernels.sparse import with_values
@@ -125,7 +125,7 @@ class Counts:
 def read_counts(matrix: Matrix) -> Counts:
     """All of a matrix, rows and columns times their weights, in the units of `Matrix.amount`."""
     blocks: list[Counts] = []
-    fold_counts(matrix, whole_block, lambda part, block: blocks.append(block))
+    fold_counts(matrix, whole_block, absorb=lambda part, block: blocks.append(block))
     if len(blocks) == 1:
         return blocks[0]
     return Counts(vstack([block.rows for block in blocks], format="csr"))
@@ -180,15 +180,15 @@ def entry_weights(matrix: Matrix) -> tuple[Array, Array]:
 def fold_counts(
     matrix: Matrix,
     operation: Callable[..., Any],
-    absorb: Absorb,
     shared: dict[str, Any] | None = None,
     by_row: dict[str, Any] | None = None,
-) -> None:
-    """One pass: an operation on the weighted counts of every block; ``absorb`` in block order."""
+    **results: Any,
+) -> list[Array]:
+    """A `Matrix.fold` of an operation on the weighted counts of every block."""
     row_weights, column_weights = entry_weights(matrix)
     shared = {"count": operation, "column_weights": column_weights, **(shared or {})}
     by_row = {"row_weights": row_weights, **(by_row or {})}
-    matrix.fold(count_block, shared, by_row, absorb=absorb)
+    return matrix.fold(count_block, shared, by_row, **results)
 
 
 def count_block(

@@ -178,12 +178,7 @@ def measure_divergence(
     loadings = projection.loadings
     profiles = components * column_weights
     fitted = weights * np.asarray(loadings @ profiles.sum(axis=1))
-    of_rows, at_most = fitted - row_sums, np.zeros(len(weights))
-
-    def add_losses(part: slice, block: tuple[Array, Array]) -> None:
-        of_rows[part] += block[0]
-        at_most[part] = block[1]
-
+    lost, at_most = np.zeros(len(weights)), np.zeros(len(weights))
     total = float(column_sums.sum())
     compared = column_sums if average is None else average * column_weights
     by_row: dict[str, Array] = {"row_sums": row_sums, "weights": weights}
@@ -194,12 +189,12 @@ def measure_divergence(
     shared: dict[str, Any] = {"shares": unit_sums(compared[None, :])[0]}
     if reads_entries(matrix) or feature_labels is not None:
         shared |= {"profiles": profiles, "feature_labels": feature_labels}
-        fold_counts(matrix, loss_block, add_losses, shared, by_row)
+        fold_counts(matrix, loss_block, shared, by_row, rows=[lost, at_most])
     else:
         shared |= {"profiles": components, "column_weights": column_weights}
-        matrix.fold(dense_loss_block, shared, by_row, absorb=add_losses)
-    # What is below zero is so by rounding.
-    return Lost(np.maximum(of_rows, 0.0), at_most, max(float(at_most.sum()), 0.0), total)
+        matrix.fold(dense_loss_block, shared, by_row, rows=[lost, at_most])
+    of_rows = np.maximum(fitted - row_sums + lost, 0.0)  # what is below zero is so by rounding
+    return Lost(of_rows, at_most, max(float(at_most.sum()), 0.0), total)
 
 
 def average_row(loadings: Any, components: Array) -> Array:

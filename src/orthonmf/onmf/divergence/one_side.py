@@ -148,13 +148,10 @@ def smooth_pass(matrix: Matrix, labels: Array, pooled: Array, share: float) -> t
     """Labels (n,) and pooled sums (k, m) after one smoothed sweep over all rows."""
     column_sums = pooled.sum(axis=0)
     smooth = SmoothProfiles.of(pooled, column_sums / column_sums.sum(), share)
-    swept, sums = np.empty_like(labels), np.zeros(pooled.shape)
-
-    def absorb(part: slice, block: tuple[Array, Array]) -> None:
-        swept[part] = block[0]
-        np.add(sums, block[1], out=sums)
-
-    fold_counts(matrix, smooth_block, absorb, {"smooth": smooth}, {"labels": labels})
+    swept, by_row = np.empty_like(labels), {"labels": labels}
+    (sums,) = fold_counts(
+        matrix, smooth_block, {"smooth": smooth}, by_row, rows=[swept], sums=[pooled.shape]
+    )
     return swept, sums
 
 
@@ -177,7 +174,7 @@ def move_pass(matrix: Matrix, labels: Array, pooled: Array) -> tuple[Array, Arra
             rows = slice(part.start + at.start, part.start + at.stop)
             moved[rows] = move_block(some, moved[rows], groups)[0]
 
-    fold_counts(matrix, whole_block, absorb)
+    fold_counts(matrix, whole_block, absorb=absorb)
     return moved, np.ascontiguousarray(groups.pooled.T)
 
 
