@@ -162,7 +162,9 @@ def measure_divergence(
     orthogonal: str,
     average: Array | None = None,
 ) -> Lost:
-    """The divergence of stored factors, by entries, and the information there is, in two reads.
+    """The divergence of stored factors, by entries, and the information there is.
+
+    That takes two reads, or three of rows on a device.
 
     Loadings (n, k) that are zero in a row of X leave all of that row out of the fit. What rows tell
     is what sets them apart from an ``average`` row (m,) of any sum: that of X, where none is given.
@@ -178,21 +180,19 @@ def measure_divergence(
     loadings = projection.loadings
     profiles = components * column_weights
     fitted = weights * np.asarray(loadings @ profiles.sum(axis=1))
-    lost, at_most = np.zeros(len(weights)), np.zeros(len(weights))
     total = float(column_sums.sum())
     compared = column_sums if average is None else average * column_weights
-    by_row: dict[str, Array] = {"row_sums": row_sums, "weights": weights}
-    if feature_labels is None:
-        by_row |= {"labels": projection.labels, "scales": projection.scales}
-    else:
-        by_row |= {"loadings": loadings}
-    shared: dict[str, Any] = {"shares": unit_sums(compared[None, :])[0]}
+    shares, labels, scales = unit_sums(compared[None, :]), projection.labels, projection.scales
     if reads_entries(matrix) or feature_labels is not None:
-        shared |= {"profiles": profiles, "feature_labels": feature_labels}
+        shared = {"shares": shares[0], "profiles": profiles, "feature_labels": feature_labels}
+        by_row = {"row_sums": row_sums, "weights": weights, "labels": labels, "scales": scales}
+        by_row["loadings"] = None if feature_labels is None else loadings
+        lost, at_most = np.zeros((2, len(weights)))
         fold_counts(matrix, loss_block, shared, by_row, rows=[lost, at_most])
     else:
-        shared |= {"profiles": components, "column_weights": column_weights}
-        matrix.fold(dense_loss_block, shared, by_row, rows=[lost, at_most])
+        lost = dense_losses(matrix, labels, scales, components)
+        everyone, overall = np.zeros(len(weights), np.int32), divide(shares, column_weights)
+        at_most = dense_losses(matrix, everyone, divide(row_sums, weights), overall)
     of_rows = np.maximum(fitted - row_sums + lost, 0.0)  # what is below zero is so by rounding
     return Lost(of_rows, at_most, max(float(at_most.sum()), 0.0), total)
 
@@ -202,28 +202,16 @@ def average_row(loadings: Any, components: Array) -> Array:
     return np.asarray(loadings.sum(axis=0)).ravel() @ components
 
 
-def dense_loss_block(
-    kernel: Kernel[Any],
-    rows: Any,
-    profiles: Array,
-    column_weights: Array,
-    shares: Array,
-    row_sums: Array,
-    weights: Array,
-    labels: Array,
-    scales: Array,
-) -> tuple[Array, Array]:
-    """What `loss_block` gives, from all entries of rows on a device.
+def dense_losses(matrix: Matrix, labels: Any, scales: Any, profiles: Array) -> Array:
+    """(n,) ``sum x ln(x / fitted)`` of every row, from all entries of rows on a device.
 
-    Profiles are those of columns without weights; shares and sums of rows have them.
+    Profiles (k, m) are those of columns without weights.
     """
-    everyone, overall = np.zeros_like(labels), divide(shares, column_weights)[None, :]
-    lost = kernel.divergences(rows, column_weights, labels, scales, profiles)
-    most = kernel.divergences(rows, column_weights, everyone, divide(row_sums, weights), overall)
-    of_rows, at_most = (
-        weights * np.where(weights > 0, on_host(sums), 0.0) for sums in (lost, most)
-    )
-    return of_rows, at_most
+    row_weights, column_weights = entry_weights(matrix)
+    lost = np.zeros(len(row_weights))
+    shared = {"column_weights": column_weights, "profiles": profiles}
+    matrix.fold("divergences", shared, {"labels": labels, "scales": scales}, rows=[lost])
+    return row_weights * np.where(row_weights > 0, lost, 0.0)
 
 
 def loss_block(
@@ -233,9 +221,9 @@ def loss_block(
     feature_labels: Any,
     row_sums: Array,
     weights: Array,
-    labels: Any = None,
-    scales: Any = None,
-    loadings: Any = None,
+    labels: Any,
+    scales: Any,
+    loadings: Any,
 ) -> tuple[Array, Array]:
     """(b,) ``sum x ln(x / fitted)`` of every row, and ``sum x ln(x / (r c / N))``.
 

@@ -316,12 +316,6 @@ def _array_equal(values: Any, other: Any) -> bool:
     return bool(torch.equal(*_alike((values, other), _device_of(values, other))))
 
 
-def _clip(values: Any, least: Any, most: Any) -> Any:
-    if not isinstance(values, DeviceArray):
-        return NotImplemented
-    return DeviceArray(torch.clamp(values.tensor, least, most))
-
-
 def _smallest(values: Any, initial: Any = None, where: Any = None) -> Any:
     """``np.min``, of those entries that count."""
     if not isinstance(where, DeviceArray) or initial is None or values.tensor.numel() == 0:
@@ -335,7 +329,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.bincount: _bincount,
     np.array_equal: _array_equal,
     np.flatnonzero: lambda values: fetch(torch.nonzero(values.tensor.reshape(-1))[:, 0]),
-    np.clip: _clip,
+    np.clip: lambda values, *limits: DeviceArray(torch.clamp(values.tensor, *limits)),
     np.zeros_like: lambda values, dtype=None: np.where(False, values, 0).astype(
         dtype or values.dtype
     ),
