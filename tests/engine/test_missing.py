@@ -129,7 +129,7 @@ def test_missing_entries_are_zeros_wherever_they_are_not_left_out(store):
     matrix = as_matrix(store(with_gaps()), missing_values=np.nan)
     filled, everyone = np.nan_to_num(with_gaps()), np.arange(N)
     np.testing.assert_array_equal(matrix.dense(), filled)
-    np.testing.assert_array_equal(matrix.take_rows(everyone), filled)
+    np.testing.assert_array_equal(matrix.rows_in_units(everyone), filled)
     np.testing.assert_array_equal(to_dense(matrix.stored_rows(everyone)), filled)
     np.testing.assert_array_equal(matrix.part(everyone).dense(), filled)
     np.testing.assert_array_equal(matrix.transpose().dense(), filled.T)

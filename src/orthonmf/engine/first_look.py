@@ -64,14 +64,14 @@ def scan(
     it, up to two more are needed.
     """
     powers = _largest_power(row_weights, "sample"), _largest_power(column_weights, "feature")
-    first = Scan(np.zeros(0), weight_power=sum(powers))
     if row_weights is not None:
-        placed = source.kernel.place(np.ldexp(row_weights, -2 * powers[0]))
-        first = replace(first, row_weights=placed)
-    if column_weights is not None:
-        # Roots first, so that nothing underflows.
+        row_weights = source.kernel.place(np.ldexp(row_weights, -2 * powers[0]))
+    factors = None
+    if column_weights is not None:  # roots first, so that nothing underflows
         factors = np.ldexp(np.sqrt(column_weights), -powers[1])
-        first = replace(first, column_factors=factors)
+    first = Scan(
+        np.zeros(0), row_weights=row_weights, column_factors=factors, weight_power=sum(powers)
+    )
     look = partial(_look, source, executor, prepare)
     largest, scanned = look(first)
     if scanned.offense is not None or largest == 0 or _is_safe(scanned, largest, source.dtype):

@@ -371,10 +371,6 @@ class Matrix:
     def _prepared(self, rows: Any) -> Any:
         return rows if self._prepare is None else self._prepare(rows)
 
-    def take_rows(self, indices: Array) -> Array:
-        """Unweighted rows of Y at these positions, (c, m) dense float64."""
-        return self.weigh_columns(self.rows_in_units(indices))
-
     def rows_in_units(self, indices: Array) -> Array:
         """Rows of X / 2**exponent at these positions, (c, m) dense float64."""
         return DENSE.scale(self._prepared(self.source.rows(indices)), self.exponent)

@@ -227,7 +227,8 @@ class Samples(Points):
         self.sweeps_are_final = self.components_are_directions and not apart
 
     def at(self, indices: Array) -> Array:
-        return divide(self.matrix.take_rows(indices), on_host(self.lengths[indices])[:, None])
+        rows = self.matrix.weigh_columns(self.matrix.rows_in_units(indices))
+        return divide(rows, on_host(self.lengths[indices])[:, None])
 
     def cosines_with(self, centers: Array) -> tuple[Array, Array]:
         products = self.matrix.products(centers)

@@ -62,13 +62,12 @@ class DenseKernel(Kernel[Array]):
         return squares
 
     def multiply_directions(self, rows: Array, directions: Array, exact: bool = True) -> Array:
-        dtype = np.float64 if exact else rows.dtype
-        vectors = _thin(directions, dtype)
+        vectors = _thin(directions, np.float64 if exact else rows.dtype)
         if not exact:
             return rows @ vectors.T
         products = np.empty((len(rows), len(directions)))
         for some in _chunks(rows):
-            products[some] = rows[some].astype(dtype, copy=False) @ vectors.T
+            products[some] = rows[some].astype(np.float64, copy=False) @ vectors.T
         return products
 
     def find_winners(

@@ -26,10 +26,7 @@ class SparseKernel(Kernel[csr_array]):
     sparse = True
 
     def scale(self, rows: csr_array, exponent: int) -> csr_array:
-        if exponent == 0:
-            return rows
-        wide = rows.data.astype(np.float64, copy=False)
-        return with_values(rows, np.ldexp(wide, np.int32(-exponent)))
+        return rows if exponent == 0 else with_values(rows, DENSE.scale(rows.data, exponent))
 
     def look(self, rows: csr_array, column_weights: Array | None = None) -> BlockLook:
         if rows.nnz == 0:
