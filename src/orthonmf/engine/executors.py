@@ -207,9 +207,9 @@ class _BlasLimit:
 
     def _set(self, counts: list[int]) -> None:
         for library, count in zip(self._libraries, counts, strict=True):
-            # Older versions of threadpoolctl know no control.
-            give_up = getattr(library, "clear_controlling_thread", lambda force: None)
             if library.get_num_threads() != count:
+                # Older versions of threadpoolctl know no control.
+                give_up = getattr(library, "clear_controlling_thread", lambda force: None)
                 give_up(force=True)
                 library.set_num_threads(count)
                 give_up(force=True)
