@@ -1,4 +1,4 @@
-"""Matrix: X, its weights, one exponent, and every pass over its rows a method.
+"""Matrix: X, its weights, one exponent, and every pass over its rows a method, first the sweep.
 
 The matrix that algorithms see is
 
@@ -8,7 +8,8 @@ but Y is never formed: the power of two is applied block by block (and only when
 leaves the safe range: `first_look.py`, which also takes the roots of weights), column factors are
 folded into the k x m arrays that go in and come out, and row weights into the coefficients of a
 block: single rows, and their products, come without them. Rows expressed by components (labels,
-loadings, the error) are what is published, and what new rows get as well.
+loadings, the error) are what is published, and what new rows get as well. What a pass does with one
+block is a method of its kernel (`kernels/interface.py`).
 """
 
 from __future__ import annotations

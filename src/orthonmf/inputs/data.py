@@ -76,9 +76,10 @@ class Data:
         may_miss = may_be_missing(self.missing_values)
         masked = may_miss and offense is not None and np.isnan(offense[2])
         if masked:
-            if source.kernel.on_device:
+            if not source.kernel.fills_gaps:
                 raise InvalidInputError(
-                    "X has missing entries, which cannot be left out on a device; pass X.cpu()"
+                    "X has missing entries, which can be left out of arrays and sparse matrices in "
+                    "memory or on disk alone; of a tensor pass X.cpu()"
                 )
             scanned = look(prepare=fill)
         if scanned.offense is not None:

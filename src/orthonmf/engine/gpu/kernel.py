@@ -63,6 +63,7 @@ class TensorKernel(Kernel[Any]):
     """Blocks of rows held as contiguous tensors on one device."""
 
     on_device = True
+    fills_gaps = False
 
     def __init__(self, device: Any, fused: Any = None) -> None:
         """On a device, with the module of fused kernels where they can run there."""

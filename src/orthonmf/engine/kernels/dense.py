@@ -1,4 +1,4 @@
-"""Kernels for blocks of rows held as C-ordered arrays, an order that is fast and nothing more.
+"""The kernel for blocks of rows held as C-ordered arrays.
 
 The sweep is `Kernel.sweep` in `interface.py`, the same for dense and sparse rows: `find_winners`,
 then `sum_rows`.
@@ -17,7 +17,7 @@ from orthonmf.engine.loadings import Projection
 from orthonmf.engine.segments import slices
 from orthonmf.typing import Array
 
-# Rows per step where a float64 copy of a block would not stay in cache.
+# Entries per step where a float64 copy of a block would not stay in cache.
 CHUNK_ENTRIES = 2**18
 FEWEST_ROWS = 1024
 SCORES_IN_CACHE = 2**18
@@ -112,6 +112,16 @@ class DenseKernel(Kernel[Array]):
         values, places = coefficients.astype(rows.dtype, copy=False), np.arange(len(rows) + 1)
         members = csc_array((values, labels, places), shape=(k, len(rows)))
         return np.asarray(members @ rows, dtype=np.float64)
+
+    def combine_columns(
+        self, rows: Array | csr_array, combinations: Array, row_weights: Any, exact: bool
+    ) -> tuple[Array, Array]:
+        block = rows.astype(np.float64, copy=False) if exact else rows
+        combined = block @ np.ascontiguousarray(combinations.T, dtype=block.dtype)
+        weighted = combined if row_weights is None else combined * row_weights[:, None]
+        products = (block.T @ weighted.astype(block.dtype, copy=False)).T
+        squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
+        return products.astype(np.float64, copy=False), squares
 
     def square_residuals(
         self, rows: Array, fitted: Projection, components: Array, column_factors: Array | None

@@ -1,8 +1,13 @@
 """Kernel: all that is ever done with one block of rows; the sweep, which is most of it, is here.
 
-A kernel for another kind of block (on a device, in another format) provides these dozen methods;
-the source of such blocks names it. Every pass is one of them, or a short function of them, and gets
-its rows in the units of the pass (`scale` is called by the executor, `executors.py`).
+A kernel for another kind of block (on a device, in another format) provides the abstract methods;
+the source of such blocks names it. Every pass is one of them, called by its name, or a short
+function of them, and gets its rows in the units of the pass (`scale` is called by the executor,
+`executors.py`).
+
+What is proven counts on how products are rounded (docs/theory/rounding.md): as sums of terms that
+are not negative, at most one for every column. A kernel whose blocks hold something else, such as
+differences that cancel, decodes them before it multiplies.
 
 Entries with one value per row go in and come out where the rows lie: as arrays of NumPy, or on a
 device as what `placement.py` describes. Arrays (k, m) go in as arrays of NumPy.
@@ -53,6 +58,7 @@ class Kernel(ABC, Generic[RowsT]):
 
     sparse = False  # whether only entries that are stored cost anything
     on_device = False  # whether blocks, and what has one entry per row, lie on a device
+    fills_gaps = True  # whether `fill` of `engine/missing.py` knows such blocks
     made_by = ""  # what the bits of results depend on, apart from the data, where that is known
 
     def room(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
@@ -191,6 +197,7 @@ class Kernel(ABC, Generic[RowsT]):
         used = np.where(labels >= 0, coefficients, 0.0)
         return self.sum_rows(rows, np.maximum(labels, 0), used, k, exact)
 
+    @abstractmethod
     def combine_columns(
         self, rows: RowsT, combinations: Array, row_weights: Any, exact: bool
     ) -> tuple[Any, Any]:
@@ -199,14 +206,6 @@ class Kernel(ABC, Generic[RowsT]):
         Returns the products (k, m), and the squared lengths (k,) of the combinations, both in
         float64; they are computed in float64 if ``exact``, else in the rows' dtype.
         """
-        block: Any = rows  # an array or CSR array: a device has products of its own
-        if exact:
-            block = block.astype(np.float64, copy=False)
-        combined = block @ np.ascontiguousarray(combinations.T, dtype=block.dtype)
-        weighted = combined if row_weights is None else combined * row_weights[:, None]
-        products = (block.T @ weighted.astype(block.dtype, copy=False)).T
-        squares = np.einsum("bk,bk->k", weighted, combined, dtype=np.float64)
-        return products.astype(np.float64, copy=False), squares
 
 
 def piece_rows(n_columns: int) -> int:

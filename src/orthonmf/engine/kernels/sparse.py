@@ -81,6 +81,11 @@ class SparseKernel(Kernel[csr_array]):
             squares[part] = DENSE.square_residuals(chunk, fitted[part], components, column_factors)
         return squares
 
+    def combine_columns(
+        self, rows: csr_array, combinations: Array, row_weights: Any, exact: bool
+    ) -> tuple[Array, Array]:
+        return DENSE.combine_columns(rows, combinations, row_weights, exact)
+
     def gram(self, rows: csr_array, row_scales: Array, column_scales: Array) -> Array:
         gram = np.zeros((rows.shape[1], rows.shape[1]))
         _add_gram(self.multiply(rows, row_scales, column_scales), gram)
