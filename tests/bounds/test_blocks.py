@@ -17,9 +17,9 @@ def limits_of(lists, cuts, first):
     """Limits, cuts being pairs of alpha and steps."""
     limits = Limits(first, ())
     for steps in lists:
-        limits = limits.and_list(steps)
+        limits = limits.narrowed(0.0, first, steps)
     for alpha, steps in cuts:
-        limits = limits.and_cut(alpha, first, steps)
+        limits = limits.narrowed(alpha, first, steps)
     return limits
 
 

@@ -154,11 +154,11 @@ def test_no_values_on_the_border_of_what_is_known_have_larger_squares(number, mo
         limits, reach = Limits(first, ()), [first / values[:, 0]]
         # The multiple of every direction that just meets the first of the limits.
         for steps in lists:
-            limits = limits.and_list(steps)
+            limits = limits.narrowed(0.0, first, steps)
             reach.append((steps.cumsum() / values.cumsum(axis=1)).min(axis=1))
         for alpha in 5.0 * rng.random(rng.integers(0, 3)):
             steps = np.sort(rng.random(k - 1) * rng.random())[::-1]
-            limits = limits.and_cut(alpha, first, steps)
+            limits = limits.narrowed(alpha, first, steps)
             taken = alpha * values[:, :1] + values[:, 1:].cumsum(axis=1)
             reach.append(((alpha * first + steps.cumsum()) / taken).min(axis=1))
         squares = np.square(values * np.min(reach, axis=0)[:, None]).sum(axis=1)

@@ -87,14 +87,15 @@ class Limits:
     largest: float  # p_1 is at most this
     lines: tuple[tuple[float, Array], ...]  # alpha and E (k - 1,), which never falls
 
-    def and_list(self, steps: Array) -> Limits:
-        """With a bound on the sum of the i first values, that of i steps (k,), never rising."""
-        totals = np.cumsum(steps)
-        return Limits(min(self.largest, float(totals[0])), (*self.lines, (1.0, totals[1:])))
+    def narrowed(self, alpha: float, first: float, steps: Array) -> Limits:
+        """With the list of i steps (k,) where alpha is 0, else with the cut of (k - 1,).
 
-    def and_cut(self, alpha: float, first: float, steps: Array) -> Limits:
-        """With a cut: of i steps (k - 1,), never rising, and alpha s_1."""
-        return Limits(self.largest, (*self.lines, (alpha, alpha * first + np.cumsum(steps))))
+        Steps never rise. A list bounds the sum of the i first values, a cut has alpha s_1 more.
+        """
+        totals = np.cumsum(steps)
+        if alpha:
+            return Limits(self.largest, (*self.lines, (alpha, alpha * first + totals)))
+        return Limits(min(self.largest, float(totals[0])), (*self.lines, (1.0, totals[1:])))
 
 
 class Task(NamedTuple):
@@ -164,7 +165,7 @@ def prove_captured(
     for candidate in chosen:
         steps = prove_steps(dilation, candidate, dominant)
         if steps is not None:
-            limits = dominant.narrow(limits, candidate.task.alpha, steps)
+            limits = limits.narrowed(candidate.task.alpha, dominant.first, steps)
         if allowance.ends(proof_seconds(len(dilation.matrix))):
             break
     return most_captured(limits)
@@ -222,11 +223,8 @@ class Dominant:
 
     def as_limits(self, k: int) -> Limits:
         """What follows from them alone: all of k values but the first are at most s_2."""
-        return Limits(self.first, ()).and_list(np.array([self.first] + [self.second] * (k - 1)))
-
-    def narrow(self, limits: Limits, alpha: float, steps: Array) -> Limits:
-        """These limits with one list (alpha 0) or one cut more."""
-        return limits.and_cut(alpha, self.first, steps) if alpha else limits.and_list(steps)
+        steps = np.array([self.first] + [self.second] * (k - 1))
+        return Limits(self.first, ()).narrowed(0.0, self.first, steps)
 
 
 def find_dominant(dilation: Dilation) -> Dominant | None:
@@ -303,7 +301,7 @@ def choose(
     def find_captured(some: Sequence[Candidate]) -> float:
         limits = dominant.as_limits(k)
         for candidate in some:
-            limits = dominant.narrow(limits, candidate.task.alpha, candidate.steps)
+            limits = limits.narrowed(candidate.task.alpha, dominant.first, candidate.steps)
         return most_captured(limits)
 
     needed = list(candidates)

@@ -1,8 +1,4 @@
-"""Which lower bounds are tried for a certificate, in what order, and at what sizes.
-
-What is tried follows from sizes and from the seconds that were given, never from a clock, so a
-search that was not cut short proves the same again.
-"""
+"""Which lower bounds are tried for a certificate, in what order, and at what sizes."""
 
 from __future__ import annotations
 
