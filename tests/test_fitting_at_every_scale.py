@@ -85,7 +85,9 @@ def test_rows_that_underflow_next_to_the_largest_entry_count_as_zero(orthogonal)
     np.testing.assert_array_equal(result.components, expected.components)
     loadings = to_array(result.loadings)
     assert not loadings[[7, 20]].any()
-    assert result.cautions[0].startswith("2 rows (the first: 7) are so small next to the largest")
+    assert result.cautions[0].startswith(
+        "The squares of 2 of the rows (the first: 7) are so small next to the largest"
+    )
     assert not any("underflow" in caution for caution in expected.cautions)
     assert result.certificate.lower_bound == pytest.approx(expected.certificate.lower_bound)
     if orthogonal != "features":

@@ -94,13 +94,10 @@ def _about_underflow(matrix: Matrix) -> list[Caution]:
     rows = matrix.underflown
     if len(rows) == 0:
         return []
-    who, what = f"Row {rows[0]} is", "its square underflows: it counts"
-    if len(rows) > 1:
-        who = f"{len(rows):,} rows (the first: {rows[0]}) are"
-        what = "their squares underflow: they count"
     problem = (
-        f"{who} so small next to the largest entry that {what} as zero, and what is said of the "
-        "error, a certificate too, is about X with zeros there. Try"
+        f"The squares of {len(rows):,} of the rows (the first: {rows[0]}) are so small next to the "
+        "largest entry that they underflow and count as zero, and what is said of the error, a "
+        "certificate too, is about X with zeros there. Try"
     )
     return [Caution(problem, ROWS)]
 
