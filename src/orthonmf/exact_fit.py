@@ -48,10 +48,7 @@ def fits_exactly(matrix: Matrix, result: Factorization) -> bool:
         counts += np.bincount(rows, minlength=n)
     # Of every row, how many entries the product does not leave zero.
     sizes = np.count_nonzero(components[:, seen], axis=1)
-    if labels is not None and scales is not None:
-        expected = np.where(scales > 0, sizes[labels], 0)
-    else:
-        expected = np.asarray((result.loadings != 0) @ sizes[:-1])
+    expected = np.asarray((result.loadings != 0) @ sizes[:-1])
     return np.array_equal(counts[rows_seen], expected[rows_seen])
 
 
