@@ -340,13 +340,9 @@ def spread(dilation: Dilation, multiplier: Multiplier) -> Multiplier:
     """The multiplier of groups as one of the rows and columns of the proof, non-negative again."""
     across, count = dilation.rows.shape[1], dilation.n_signed
     small = np.fmin(multiplier.part(slice(0, count), slice(0, count), math.inf), 2.0**300)
-    n = len(dilation.rows)
-    state = np.empty((dilation.signed, dilation.signed))
-    state[:n, :n] = dilation.rows @ small[:across, :across] @ dilation.rows.T
-    state[:n, n:] = dilation.rows @ small[:across, across:]
-    state[n:, :n] = small[across:, :across] @ dilation.rows.T
-    state[n:, n:] = small[across:, across:]
-    return replace(multiplier, state=-state, penalty=1.0, signed=dilation.signed)
+    groups = block_diag(dilation.rows, np.eye(count - across))  # groups of columns stay
+    state = -(groups @ small @ groups.T)
+    return replace(multiplier, state=state, penalty=1.0, signed=dilation.signed)
 
 
 def most_captured(limits: Limits) -> float:
