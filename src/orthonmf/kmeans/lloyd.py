@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from orthonmf.alternation import Method, Update, alternate
+from orthonmf.alternation import Update, alternate
 from orthonmf.certificate import NOTHING_PROMISED, Promise
 from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.placement import take
-from orthonmf.engine.points import CenterSweep, Points, move_idle
+from orthonmf.engine.points import Points, move_idle
 from orthonmf.typing import Array
 from orthonmf.vectors import divide
 
@@ -41,62 +42,50 @@ def lloyd(
     proved about the double-factor algorithm needs exactly that. ``step`` may know how far an
     earlier attempt came; all but its last sweep are not repeated.
     """
-    step = step or Checkpoint().next_step()
-    alternated = alternate(_Averages(points), centers, max_iter=max_iter, tol=tol, step=step)
+    alternated = alternate(
+        partial(_average, points),
+        centers,
+        total=0.0,
+        max_iter=max_iter,
+        tol=tol,
+        step=step or Checkpoint().next_step(),
+        name="k-means sweep",
+    )
     last = alternated.last
     return Clustering(
         labels=np.where(points.weights > 0, last.sweep.labels, np.int32(-1)),
         centers=last.vectors,
-        weights=last.weights,
+        weights=cluster_weights(points, last.sweep.labels, len(centers)),
         cost=-last.captured,
         n_sweeps=len(alternated.history),
         history=tuple(-captured for captured in alternated.history),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Averaged(Update[Array]):
-    """One sweep by centers, and the means of what each has won."""
+def _average(points: Points, centers: Array) -> Update:
+    """One sweep by centers (k, m), and the means of what each has won."""
+    sweep = points.sweep_centers(centers)
+    cosines = divide(sweep.products, points.lengths)
+    distances = 1.0 - 2.0 * cosines + take(sweep.squares, sweep.labels)
+    costs = points.weights * np.maximum(distances, 0.0)
+    weights = cluster_weights(points, sweep.labels, len(centers))
+    means = divide(sweep.sums, weights[:, None])
 
-    sweep: CenterSweep
-    costs: Array  # (N,) weighted squared distances of points to the centers they were given to
-    weights: Array  # (k,) of the clusters
-
-
-class _Averages(Method[Array, _Averaged]):
-    """Nearest centers and their means."""
-
-    name = "k-means sweep"
-
-    def __init__(self, points: Points) -> None:
-        self._points = points
-
-    def update(self, vectors: Array) -> _Averaged:
-        points = self._points
-        sweep = points.sweep_centers(vectors)
-        cosines = divide(sweep.products, points.lengths)
-        distances = 1.0 - 2.0 * cosines + take(sweep.squares, sweep.labels)
-        costs = points.weights * np.maximum(distances, 0.0)
-        weights = cluster_weights(points, sweep.labels, len(vectors))
-        means = divide(sweep.sums, weights[:, None])
-        return _Averaged(
-            captured=-float(costs.sum()),
-            vectors=means,
-            # Labels of the sweep before have the same means, to the bit.
-            next_gain=0.0 if np.array_equal(means, vectors) else math.inf,
-            sweep=sweep,
-            costs=costs,
-            weights=weights,
-        )
-
-    def reuse_idle(self, swept: Array, update: _Averaged) -> bool:
+    def reuse_idle() -> bool:
         """A further center can only lower the cost."""
-        empty = np.flatnonzero(update.weights == 0)
-        if len(empty) == 0:
-            return False
+        empty = np.flatnonzero(weights == 0)
         # What costs no more than rounding is at its center already.
-        least = 1e-12 * self._points.weights
-        return move_idle(update.vectors, empty, update.costs, least, self._points.at)
+        least = 1e-12 * points.weights
+        return len(empty) > 0 and move_idle(means, empty, costs, least, points.at)
+
+    return Update(
+        captured=-float(costs.sum()),
+        vectors=means,
+        # Labels of the sweep before have the same means, to the bit.
+        next_gain=0.0 if np.array_equal(means, centers) else math.inf,
+        sweep=sweep,
+        reuse_idle=reuse_idle,
+    )
 
 
 def cluster_weights(points: Points, labels: Array, k: int) -> Array:

@@ -11,13 +11,13 @@ Directions are components here: (k, m) vectors over the columns of X in its unit
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from orthonmf.alternation import Method, Update
+from orthonmf.alternation import Update
 from orthonmf.certificate import Promise
-from orthonmf.engine.missing import MaskedMatrix, MaskedSweep
+from orthonmf.engine.missing import MaskedMatrix
 from orthonmf.engine.points import Points, Samples, StreamedColumns, move_idle
 from orthonmf.engine.sampling import draw
 from orthonmf.kmeans.seeding import distance_rounding
@@ -56,14 +56,7 @@ def factorize_masked(matrix: MaskedMatrix, options: Options) -> Solution:
     return replace(solution, steps=steps, promise=NO_PROMISE, components=solution.directions)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Refit(Update[Array]):
-    """One sweep over the observed entries, and the best components after it."""
-
-    sweep: MaskedSweep
-
-
-class _Observed(Method[Array, _Refit]):
+class _Observed:
     """A matrix with missing entries as something to alternate on and to search in."""
 
     def __init__(self, matrix: MaskedMatrix, options: Options) -> None:
@@ -72,31 +65,33 @@ class _Observed(Method[Array, _Refit]):
         # Rows or columns with zeros in place of missing entries.
         samples = self._orthogonal == "samples"
         self._points: Points = Samples(matrix) if samples else StreamedColumns(matrix)
-        self.total = self._points.total
 
     def descend(self, start: Start) -> Solution:
         """Sweep until one lowers the error by less than ``tol`` of itself."""
-        options = self._options
-        return descend_by(self, start.directions, max_iter=options.max_iter, tol=options.tol)
+        options, total = self._options, self._points.total
+        return descend_by(
+            self._update, start.directions, total=total, max_iter=options.max_iter, tol=options.tol
+        )
 
-    def update(self, vectors: Array) -> _Refit:
+    def _update(self, vectors: Array) -> Update:
+        """One sweep over the observed entries, and the best components after it."""
         sweep = self._matrix.masked_sweep(vectors, self._orthogonal)
-        captured, components = float(sweep.captured.sum()), unit_rows(sweep.components)
-        return _Refit(captured=captured, vectors=components, sweep=sweep)
+        components, weights = unit_rows(sweep.components), self._points.weights
 
-    def reuse_idle(self, swept: Array, update: _Refit) -> bool:
-        sweep, weights = update.sweep, self._points.weights
-        energies = np.bincount(sweep.labels, weights=sweep.captured, minlength=self._k)
-        idle = np.flatnonzero(energies <= 0)
-        if len(idle) == 0:
-            return False
-        least = 1e-9 * weights.mean()
+        def reuse_idle() -> bool:
+            energies = np.bincount(sweep.labels, weights=sweep.captured, minlength=self._k)
+            idle = np.flatnonzero(energies <= 0)
+            if len(idle) == 0:
+                return False
+            least = 1e-9 * weights.mean()
+            return move_idle(components, idle, weights - sweep.captured, least, at)
 
         def at(chosen: Array) -> Array:
-            self._clear(update.vectors, chosen)
+            self._clear(components, chosen)
             return self._at(chosen)
 
-        return move_idle(update.vectors, idle, weights - sweep.captured, least, at)
+        captured = float(sweep.captured.sum())
+        return Update(captured=captured, vectors=components, reuse_idle=reuse_idle)
 
     def _at(self, indices: Array) -> Array:
         """Components (c, m) that stand for the points at these positions."""

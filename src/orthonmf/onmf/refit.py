@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from orthonmf.alternation import Method, Update
+from orthonmf.alternation import Update
 from orthonmf.certificate import NOTHING_PROMISED
 from orthonmf.engine.counts import sum_rows
 from orthonmf.engine.losses import KULLBACK_LEIBLER
@@ -76,30 +76,19 @@ def _refit_partition(
     support = None
     if rows and feature_labels is not None:
         support = np.arange(k)[:, None] == feature_labels
-    powers = _PowerSteps(points, given, support)
-    solution = descend_by(powers, points.sums(given, k), max_iter=MAX_STEPS, tol=TOLERANCE)
-    directions = powers.keep_support(solution.directions)
-    components = points.components(directions, given)
+
+    def keep_support(directions: Array) -> Array:
+        return directions if support is None else np.where(support, directions, 0.0)
+
+    def update(directions: Array) -> Update:
+        updated = points.update(given, keep_support(directions))
+        return Update(captured=float(updated.captured.sum()), vectors=updated.sums)
+
+    start = points.sums(given, k)
+    solution = descend_by(update, start, total=points.total, max_iter=MAX_STEPS, tol=TOLERANCE)
+    components = points.components(keep_support(solution.directions), given)
     solution = replace(solution, steps=(STEP,), components=components, unused=UNUSED)
     return publish_labels(matrix, labels, solution, options)
-
-
-class _PowerSteps(Method[Array, Update[Array]]):
-    """Directions towards the top singular vectors of the points of every label (N,).
-
-    With ``support`` (k, m) a direction has only the coordinates of its block.
-    """
-
-    def __init__(self, points: Points, labels: Array, support: Array | None) -> None:
-        self._points, self.total = points, points.total
-        self._labels, self._support = labels, support
-
-    def keep_support(self, directions: Array) -> Array:
-        return directions if self._support is None else np.where(self._support, directions, 0.0)
-
-    def update(self, vectors: Array) -> Update[Array]:
-        updated = self._points.update(self._labels, self.keep_support(vectors))
-        return Update(captured=float(updated.captured.sum()), vectors=updated.sums)
 
 
 def _refit_core(

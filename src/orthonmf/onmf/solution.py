@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from orthonmf.alternation import Method, alternate, errors_of
+from orthonmf.alternation import Update, alternate, by_name, errors_of, vectors_of
 from orthonmf.certificate import NOTHING_PROMISED, Promise
 from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.matrix import Matrix
@@ -61,17 +62,23 @@ class Solution:
 
 
 def descend_by(
-    method: Method[Any, Any], start: Any, *, max_iter: int, tol: float, step: Step | None = None
+    update: Callable[[Any], Update],
+    start: Any,
+    *,
+    total: float,
+    max_iter: int,
+    tol: float,
+    step: Step | None = None,
 ) -> Solution:
     """What updates from a start end with; ``step`` may know how far an earlier attempt came."""
     step = step or Checkpoint().next_step()
     if not step.finished:
-        alternated = alternate(method, start, max_iter=max_iter, tol=tol, step=step)
-        step.finish(alternated.history, **method.arrays_of(alternated.last.vectors))
+        alternated = alternate(update, start, total=total, max_iter=max_iter, tol=tol, step=step)
+        step.finish(alternated.history, **by_name(alternated.last.vectors))
     return Solution(
-        method.vectors_of(step.arrays),
+        vectors_of(step, start),
         step.history[-1],
-        errors_of(step.history, method.total),
+        errors_of(step.history, total),
         n_sweeps=len(step.history),
     )
 

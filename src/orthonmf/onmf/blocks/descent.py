@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthonmf.alternation import Method, Update
+from orthonmf.alternation import Update
 from orthonmf.checkpoint import Step
 from orthonmf.engine.points import Points
 from orthonmf.onmf.solution import Solution, descend_by
@@ -25,19 +25,14 @@ def descend_disjoint(
     The directions passed in may overlap; the first sweep separates them, and every later one
     reads the data once whatever their number.
     """
-    return descend_by(_Splits(points), directions, max_iter=max_iter, tol=tol, step=step)
 
+    def split(directions: Array) -> Update:
+        # Fewer directions may be better, so no idle one is moved.
+        sweep = points.sweep_directions(directions, by_point=False)
+        apart, captured = split_by_energy(sweep.sums, sweep.captured)
+        return Update(captured=captured, vectors=apart)
 
-class _Splits(Method[Array, Update[Array]]):
-    """Directions that share no coordinate. Fewer may be better, so no idle one is moved."""
-
-    def __init__(self, points: Points) -> None:
-        self._points, self.total = points, points.total
-
-    def update(self, vectors: Array) -> Update[Array]:
-        sweep = self._points.sweep_directions(vectors, by_point=False)
-        directions, captured = split_by_energy(sweep.sums, sweep.captured)
-        return Update(captured=captured, vectors=directions)
+    return descend_by(split, directions, total=points.total, max_iter=max_iter, tol=tol, step=step)
 
 
 def split_by_energy(sums: Array, squares: Array) -> tuple[Array, float]:

@@ -8,12 +8,11 @@ data once and is then solved in memory. Neither can raise the error.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from orthonmf.alternation import Method, Update
+from orthonmf.alternation import Update
 from orthonmf.checkpoint import Step
 from orthonmf.engine.compressed import compress_columns, compress_rows
 from orthonmf.engine.matrix import Matrix
@@ -80,66 +79,53 @@ def descend_core(
     A round solves the problem of the rows, then that of the columns. With ``given`` labels of rows
     (n,) and of columns (m,) these are kept, and a half is the best factors of one side's groups.
     """
-    halves = _Halves(matrix, max_iter, tol, given)
-    return descend_by(halves, start, max_iter=max_iter, tol=tol, step=step)
+    row_labels, column_labels = given or (None, None)
 
-
-class _Halves(Method[CoreSolution, Update[CoreSolution]]):
-    """Rows for given groups of columns, then columns for the groups of rows just found.
-
-    Both halves put empty groups to use, so none is idle after a round.
-    """
-
-    def __init__(
-        self, matrix: Matrix, max_iter: int, tol: float, given: tuple[Array, Array] | None
-    ) -> None:
-        self._matrix, self.total = matrix, matrix.total
-        self._max_iter, self._tol, self._given = max_iter, tol, given or (None, None)
-
-    def arrays_of(self, vectors: CoreSolution) -> dict[str, Any]:
-        return {"groups": vectors.groups, "core": vectors.core}
-
-    def vectors_of(self, arrays: dict[str, Array]) -> CoreSolution:
-        return CoreSolution(arrays["groups"], arrays["core"])
-
-    def update(self, vectors: CoreSolution) -> Update[CoreSolution]:
-        labels, feature_labels = self._given
-        seen = compress_columns(self._matrix, vectors.groups)
-        rows = self._solve(seen, vectors.core, labels)
-        rows = self._open_unseen(rows) if labels is None else rows
-        scales = self._matrix.weigh_rows(rows.scales)
-        sums = self._matrix.row_sums(rows.labels, scales, len(rows.energies))
-        seen = compress_rows(self._matrix, sums, rows.energies)
-        columns = self._solve(seen, vectors.core.T, feature_labels)
-        captured = float(np.square(columns.core).sum())
-        core = np.ascontiguousarray(columns.core.T)  # as a checkpoint gives it back
-        return Update(captured=captured, vectors=CoreSolution(columns.as_rows(), core))
-
-    def _solve(self, points: Samples, directions: Array, labels: Array | None) -> Grouped:
+    def solve(points: Samples, directions: Array, labels: Array | None) -> Grouped:
         """The problem over samples, from directions, on points of few coordinates."""
         if labels is not None:
             directions = find_top_directions(points.whole(), labels, directions)
         elif points.total > 0:
             with silence():
-                descended = descend(points, directions, max_iter=self._max_iter, tol=self._tol)
-            directions = descended.directions
+                directions = descend(points, directions, max_iter=max_iter, tol=tol).directions
         return group_points(points, directions, labels)
 
-    def _open_unseen(self, rows: Grouped) -> Grouped:
-        """Give empty groups the heaviest rows that the groups of columns do not see at all.
+    def update(factors: dict[str, Array]) -> Update:
+        seen = compress_columns(matrix, factors["groups"])
+        rows = solve(seen, factors["core"], row_labels)
+        rows = open_unseen(matrix, rows) if row_labels is None else rows
+        sums = matrix.row_sums(rows.labels, matrix.weigh_rows(rows.scales), len(rows.energies))
+        seen = compress_rows(matrix, sums, rows.energies)
+        columns = solve(seen, factors["core"].T, column_labels)
+        core = np.ascontiguousarray(columns.core.T)  # as a checkpoint gives it back
+        captured = float(np.square(columns.core).sum())
+        return Update(captured=captured, vectors={"groups": columns.as_rows(), "core": core})
 
-        Such a row has entries in unused columns alone, which no group of rows sees in turn: left
-        to themselves, descent would never come to either.
-        """
-        empty = np.flatnonzero(rows.energies <= 0)
-        if len(empty) == 0:
-            return rows
-        weights = Samples(self._matrix).weights
-        unseen = np.flatnonzero((rows.labels < 0) & (weights > 0))
-        chosen = unseen[np.argsort(-weights[unseen], kind="stable")][: len(empty)]
-        empty = empty[: len(chosen)]
-        labels, scales, energies = rows.labels.copy(), rows.scales.copy(), rows.energies.copy()
-        labels[chosen], scales[chosen] = empty, 1.0
-        given = self._matrix.row_weights
-        energies[empty] = 1.0 if given is None else given[chosen]
-        return Grouped(labels, scales, energies, rows.core)
+    descended = descend_by(
+        update,
+        {"groups": start.groups, "core": start.core},
+        total=matrix.total,
+        max_iter=max_iter,
+        tol=tol,
+        step=step,
+    )
+    return replace(descended, directions=CoreSolution(**descended.directions))
+
+
+def open_unseen(matrix: Matrix, rows: Grouped) -> Grouped:
+    """Give empty groups the heaviest rows that the groups of columns do not see at all.
+
+    Such a row has entries in unused columns alone, which no group of rows sees in turn: left
+    to themselves, descent would never come to either.
+    """
+    empty = np.flatnonzero(rows.energies <= 0)
+    if len(empty) == 0:
+        return rows
+    weights = Samples(matrix).weights
+    unseen = np.flatnonzero((rows.labels < 0) & (weights > 0))
+    chosen = unseen[np.argsort(-weights[unseen], kind="stable")][: len(empty)]
+    empty = empty[: len(chosen)]
+    labels, scales, energies = rows.labels.copy(), rows.scales.copy(), rows.energies.copy()
+    labels[chosen], scales[chosen] = empty, 1.0
+    energies[empty] = 1.0 if matrix.row_weights is None else matrix.row_weights[chosen]
+    return Grouped(labels, scales, energies, rows.core)

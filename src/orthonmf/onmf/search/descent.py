@@ -5,11 +5,9 @@ Both happen in one read, the sweep: `Kernel.sweep` in `engine/kernels/interface.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from orthonmf.alternation import Method, Update, alternate, errors_of
+from orthonmf.alternation import Update, alternate, errors_of
 from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.points import DirectionSweep, Points, move_idle
 from orthonmf.onmf.solution import Solution
@@ -46,14 +44,19 @@ def descend(
     step = step or Checkpoint().next_step()
     sweep = None
     if not step.finished:
-        powers = _Powers(points, None if step.begun else first)
-        alternated = alternate(powers, directions, max_iter=max_iter, tol=tol, step=step)
+        known = None if step.begun else first
+
+        def update(vectors: Array) -> Update:
+            nonlocal known
+            updated, known = _power_update(points, vectors, known), None
+            return updated
+
+        alternated = alternate(
+            update, directions, total=points.total, max_iter=max_iter, tol=tol, step=step
+        )
         last = alternated.last
-        if (
-            alternated.converged
-            and points.components_are_directions
-            and last.sweep.unit is not None
-        ):
+        settled = alternated.converged and points.components_are_directions
+        if settled and last.sweep.unit is not None:
             swept = step.arrays["vectors"] if step.begun else directions
             step.finish(alternated.history, SETTLED, vectors=last.sweep.unit, swept=swept)
             sweep = last.sweep if points.sweeps_are_final else None
@@ -62,11 +65,6 @@ def descend(
     elif step.text == SETTLED and points.sweeps_are_final:
         # By the same vectors: those of length 1 may change when they are brought to it again.
         sweep = points.sweep_directions(step.arrays["swept"])
-    return solution_of(points, step, sweep)
-
-
-def solution_of(points: Points, step: Step, sweep: DirectionSweep | None = None) -> Solution:
-    """What a finished step of descent has found, and its last sweep where that is known."""
     return Solution(
         step.arrays["vectors"],
         step.history[-1],
@@ -77,36 +75,28 @@ def solution_of(points: Points, step: Step, sweep: DirectionSweep | None = None)
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PowerUpdate(Update[Array]):
-    """One sweep by directions, and one power update of each on the points it has won."""
+def _power_update(points: Points, directions: Array, known: DirectionSweep | None) -> Update:
+    """One sweep by directions (k, m), and one power update of each on the points it has won.
 
-    sweep: DirectionSweep
+    ``known`` is that sweep, where it was made before.
+    """
+    sweep = known or points.sweep_directions(directions, by_point=points.sweeps_are_final)
+    captured = float(sweep.captured.sum())
+    # |S|^2 / w is what the next direction captures of its points at the least.
+    least_next = float(divide(square_lengths(sweep.sums), sweep.captured).sum())
 
-
-class _Powers(Method[Array, _PowerUpdate]):
-    """Directions towards the top singular vectors of what they win."""
-
-    def __init__(self, points: Points, first: DirectionSweep | None) -> None:
-        self._points, self.total, self._first = points, points.total, first
-
-    def update(self, vectors: Array) -> _PowerUpdate:
-        points = self._points
-        by_point = points.sweeps_are_final
-        sweep = self._first or points.sweep_directions(vectors, by_point=by_point)
-        self._first = None
-        captured = float(sweep.captured.sum())
-        # |S|^2 / w is what the next direction captures of its points at the least.
-        least = float(divide(square_lengths(sweep.sums), sweep.captured).sum())
-        return _PowerUpdate(
-            captured=captured, vectors=sweep.sums, next_gain=least - captured, sweep=sweep
-        )
-
-    def reuse_idle(self, swept: Array, update: _PowerUpdate) -> bool:
-        idle = np.flatnonzero(update.sweep.captured <= 0)
+    def reuse_idle() -> bool:
+        idle = np.flatnonzero(sweep.captured <= 0)
         if len(idle) == 0:
             return False
-        points = self._points
-        missed = points.find_missed(points.sweep_directions(swept))
+        missed = points.find_missed(points.sweep_directions(directions))
         least = 1e-9 * points.total / len(missed)
-        return move_idle(update.vectors, idle, missed, least, points.at)
+        return move_idle(sweep.sums, idle, missed, least, points.at)
+
+    return Update(
+        captured=captured,
+        vectors=sweep.sums,
+        next_gain=least_next - captured,
+        sweep=sweep,
+        reuse_idle=reuse_idle,
+    )
