@@ -18,8 +18,6 @@ from orthonmf.onmf.divergence.sweeps import Grouping
 from orthonmf.typing import Array
 
 BLOCKS = 16
-# After a round over all rows only those with the smallest margins are looked at.
-ACTIVE = 0.35
 # Entries times groups of a block at once.
 MOST_AT_ONCE = 2**22
 # A gain below this share of a row's sum is within the rounding of float32 logarithms.
@@ -34,53 +32,45 @@ class PooledGroups:
     pooled: Array  # (m, k)
     sizes: Array  # (k,)
 
+    @classmethod
+    def of(cls, pooled: Array) -> PooledGroups:
+        """Of sums (k, m)."""
+        return cls(np.ascontiguousarray(pooled.T), pooled.sum(axis=1))
+
 
 def move_rows(
     counts: Counts, labels: Array, k: int, rng: np.random.Generator, max_rounds: int, tol: float
 ) -> Grouping:
     """Groups after rounds of moves from labels (n,); what they cost never rises.
 
-    Rounds end when one over all rows lowers the cost by less than ``tol`` of itself.
+    Rounds over all rows end when one lowers the cost by less than ``tol`` of itself.
     """
-    labels = labels.copy()
-    n = len(labels)
-    margins = np.zeros(n)
-    cost = counts.cost(counts.pooled(labels, k))
-    everyone, n_active, n_rounds = True, max(1, int(ACTIVE * n)), 0
+    labels, n = labels.copy(), len(labels)
+    n_blocks = min(n, max(BLOCKS, -(-len(counts.rows.data) * k // MOST_AT_ONCE)))
+    pooled, n_rounds = counts.pooled(labels, k), 0
+    cost = counts.cost(pooled)
     while n_rounds < max_rounds:
         n_rounds += 1
+        groups = PooledGroups.of(pooled)
+        for block in np.array_split(rng.permutation(n), n_blocks):
+            labels[block] = move_block(counts.part(block), labels[block], groups)
         pooled = counts.pooled(labels, k)
-        groups = PooledGroups(np.ascontiguousarray(pooled.T), pooled.sum(axis=1))
-        rows = np.arange(n) if everyone else np.argpartition(margins, n_active - 1)[:n_active]
-        rows = rng.permutation(rows)
-        for block in np.array_split(rows, blocks_for(counts, len(rows), k)):
-            labels[block], margins[block] = move_block(counts.part(block), labels[block], groups)
-        before, cost = cost, counts.cost(counts.pooled(labels, k))
-        at_rest = before - cost <= tol * cost
-        if at_rest and everyone:
+        before, cost = cost, counts.cost(pooled)
+        if before - cost <= tol * cost:
             break
-        everyone = at_rest
     return Grouping(labels, cost, n_rounds)
 
 
-def blocks_for(counts: Counts, n_rows: int, k: int) -> int:
-    """Into how many blocks so many rows are cut."""
-    entries = len(counts.rows.data) * n_rows / max(1, counts.shape[0])
-    return min(max(1, n_rows), max(BLOCKS, -(-int(entries * k) // MOST_AT_ONCE)))
-
-
-def move_block(block: Counts, labels: Array, groups: PooledGroups) -> tuple[Array, Array]:
-    """Labels (b,) of some rows after moves that gain together, and how near others are to one.
+def move_block(block: Counts, labels: Array, groups: PooledGroups) -> Array:
+    """Labels (b,) of some rows after moves that gain together.
 
     ``groups``, which these rows are part of, are changed with them.
     """
     gains = join_values(block, labels, groups)
     everyone = np.arange(len(labels))
     stay = gains[everyone, labels]
-    gains[everyone, labels] = -np.inf
     targets = gains.argmax(axis=1)
     gain = gains[everyone, targets] - stay
-    margins = np.divide(-gain, block.row_sums, out=np.zeros(len(gain)), where=block.row_sums > 0)
     going = np.flatnonzero(gain > ROUNDING * block.row_sums)
     going = going[np.argsort(-gain[going], kind="stable")]
     labels = labels.copy()
@@ -89,7 +79,7 @@ def move_block(block: Counts, labels: Array, groups: PooledGroups) -> tuple[Arra
             labels[going] = targets[going]
             break
         going = going[: len(going) // 2]
-    return labels, margins
+    return labels
 
 
 def join_values(block: Counts, labels: Array, groups: PooledGroups) -> Array:

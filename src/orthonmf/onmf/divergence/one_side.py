@@ -1,9 +1,9 @@
 """The fit over samples, or over features, under the Kullback-Leibler divergence.
 
 Data of moderate size are searched as they are. Of larger ones a sample of rows is, and what it
-finds goes through smoothed sweeps and moves over all rows, a block at a time. The last sweeps are
-those by which rows are given to components that are published, so labels that rest here are the
-labels of the result, and `transform` finds them again.
+finds goes through moves over all rows, a block at a time. The last sweeps are those by which rows
+are given to components that are published, so labels that rest here are the labels of the result,
+and `transform` finds them again.
 """
 
 from __future__ import annotations
@@ -28,12 +28,7 @@ from orthonmf.engine.matrix import Matrix
 from orthonmf.engine.profiles import group_rows, logarithms, pool_rows, sweep_profiles
 from orthonmf.onmf.divergence.moves import PooledGroups, move_block
 from orthonmf.onmf.divergence.search import STEPS, GroupSearch
-from orthonmf.onmf.divergence.sweeps import (
-    FIRST_SHARE,
-    LAST_SHARE,
-    SmoothProfiles,
-    label_rows,
-)
+from orthonmf.onmf.divergence.sweeps import label_rows
 from orthonmf.onmf.options import Options
 from orthonmf.onmf.solution import Solution
 from orthonmf.progress import announce
@@ -43,8 +38,8 @@ from orthonmf.vectors import unit_sums
 # Entries up to which all of a matrix is searched, and of the sample of a larger one.
 MOST_ENTRIES, SAMPLED_ENTRIES = 2**23, 2**20
 FEWEST_ROWS_PER_GROUP = 200
-# What a sample has found goes through so many smoothed sweeps and rounds of moves over all rows.
-SMOOTH_SWEEPS, MOVE_PASSES = 3, 2
+# What a sample has found goes through so many rounds of moves over all rows.
+MOVE_PASSES = 3
 UNUSED = "no point went to the others; the data may hold no more distinct profiles"
 
 
@@ -116,22 +111,19 @@ def scales_of_columns(matrix: Matrix, labels: Array, column_sums: Array) -> Arra
 def settle_rows(matrix: Matrix, pooled: Array, options: Options, sampled: bool) -> Solution:
     """Profiles after sweeps over all rows from pooled sums (k, m) until labels rest.
 
-    Where those are of a sample, smoothed sweeps and moves come first, unless X lies on a device:
-    they read entry by entry.
+    Where those are of a sample, moves come first, unless X lies on a device: they read entry by
+    entry.
     """
     swept, n_sweeps = sweep_profiles(matrix, pooled), 1
     steps: tuple[str, ...] = ("sweeps",)
     if sampled and reads_entries(matrix):
         labels, pooled = np.maximum(swept.labels, 0), swept.pooled
-        for share in np.geomspace(FIRST_SHARE, LAST_SHARE, SMOOTH_SWEEPS):
-            labels, pooled = smooth_pass(matrix, labels, pooled, share)
-            announce("smoothed sweep")
         for _ in range(MOVE_PASSES):
             labels, pooled = move_pass(matrix, labels, pooled)
             announce("single moves")
-        steps = ("smoothed sweeps", "single moves", "sweeps")
+        steps = ("single moves", "sweeps")
         swept = sweep_profiles(matrix, pooled)
-        n_sweeps += SMOOTH_SWEEPS + 1
+        n_sweeps += 1
     labels = swept.labels
     for _ in range(options.max_iter):
         swept = sweep_profiles(matrix, swept.pooled)
@@ -144,35 +136,17 @@ def settle_rows(matrix: Matrix, pooled: Array, options: Options, sampled: bool) 
     return Solution(components, n_sweeps=n_sweeps, steps=steps, components=components)
 
 
-def smooth_pass(matrix: Matrix, labels: Array, pooled: Array, share: float) -> tuple[Array, Array]:
-    """Labels (n,) and pooled sums (k, m) after one smoothed sweep over all rows."""
-    column_sums = pooled.sum(axis=0)
-    smooth = SmoothProfiles.of(pooled, column_sums / column_sums.sum(), share)
-    swept, by_row = np.empty_like(labels), {"labels": labels}
-    (sums,) = fold_counts(
-        matrix, smooth_block, {"smooth": smooth}, by_row, rows=[swept], sums=[pooled.shape]
-    )
-    return swept, sums
-
-
-def smooth_block(counts: Counts, smooth: SmoothProfiles, labels: Array) -> tuple[Array, Array]:
-    """The same for one block."""
-    pieces = [smooth.nearest(some, labels[at]) for at, some in counts.pieces]
-    nearest = np.concatenate(pieces).astype(labels.dtype)
-    return nearest, counts.pooled(nearest, len(smooth.sizes))
-
-
 def move_pass(matrix: Matrix, labels: Array, pooled: Array) -> tuple[Array, Array]:
     """Labels (n,) and pooled sums (k, m) after moves of single rows, block after block.
 
     One block moves at a time, in the order of the blocks, so results depend on no thread.
     """
-    groups, moved = PooledGroups(np.ascontiguousarray(pooled.T), pooled.sum(axis=1)), labels.copy()
+    groups, moved = PooledGroups.of(pooled), labels.copy()
 
     def absorb(part: slice, block: Counts) -> None:
         for at, some in block.pieces:
             rows = slice(part.start + at.start, part.start + at.stop)
-            moved[rows] = move_block(some, moved[rows], groups)[0]
+            moved[rows] = move_block(some, moved[rows], groups)
 
     fold_counts(matrix, whole_block, absorb=absorb)
     return moved, np.ascontiguousarray(groups.pooled.T)

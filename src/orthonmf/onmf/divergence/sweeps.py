@@ -30,11 +30,48 @@ def sweep_smoothly(
     """Labels (n,) after some sweeps by smoothed profiles; what they cost may rise."""
     overall = counts.column_sums / counts.total
     for share in np.geomspace(first_share, LAST_SHARE, n_sweeps):
-        before, smooth = labels, SmoothProfiles.of(counts.pooled(labels, k), overall, share)
-        labels = np.concatenate([smooth.nearest(some, before[at]) for at, some in counts.pieces])
+        pooled = counts.pooled(labels, k)
+        sizes = pooled.sum(axis=1)
+        mixed = (1 - share) * divide(pooled, sizes[:, None]) + share * overall
+        logs = np.ascontiguousarray(np.log(np.maximum(mixed, SMALLEST)).T)
+        swept = [
+            _nearest(some, labels[at], logs, pooled, sizes, share * overall, share)
+            for at, some in counts.pieces
+        ]
+        before, labels = labels, np.concatenate(swept)
         if np.array_equal(labels, before):
             break
     return labels
+
+
+def _nearest(
+    block: Counts,
+    labels: Array,
+    logs: Array,
+    pooled: Array,
+    sizes: Array,
+    background: Array,
+    share: float,
+) -> Array:
+    """(b,) the group with the nearest mixed profile to every row, its own (b,) taken without it.
+
+    ``logs`` (m, k) are logarithms of the mixed profiles, ``pooled`` (k, m) and ``sizes`` (k,) the
+    sums of groups, and ``background`` (m,) is the ``share`` that is mixed in.
+    """
+    m, (columns, x) = block.shape[1], (block.rows.indices, block.rows.data)
+    scores = block.rows @ logs
+    rest = pooled.take(np.repeat(labels * m, np.diff(block.rows.indptr)) + columns)
+    rest -= x
+    np.maximum(rest, 0.0, out=rest)
+    least = np.maximum(ROUNDING * sizes[labels], SMALLEST)
+    without = (1 - share) / np.maximum(sizes[labels] - block.row_sums, least)
+    rest *= without.take(block.owners)
+    rest += background.take(columns)
+    # In float32, whose digits are more than a choice of labels asks for.
+    own_logs = rest.astype(np.float32)
+    np.log(np.maximum(own_logs, LEAST, out=own_logs), out=own_logs)
+    scores[np.arange(len(labels)), labels] = block.sum_entries(own_logs * x)
+    return scores.argmax(axis=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,44 +86,6 @@ class Grouping:
     def of(cls, counts: Counts, labels: Array, k: int, n_sweeps: int) -> Grouping:
         """Groups by their labels (n,)."""
         return cls(labels, counts.cost(counts.pooled(labels, k)), n_sweeps)
-
-
-@dataclass(frozen=True, slots=True)
-class SmoothProfiles:
-    """Profiles of groups, mixed with that of all rows."""
-
-    pooled: Array  # (k * m,) sums over the rows of every group, one group after the other
-    sizes: Array  # (k,) sums of these
-    background: Array  # (m,) what the profile of all rows adds
-    share: float  # how much of a profile it is
-    logs: Array  # (m, k) logarithms of the mixed profiles
-
-    @classmethod
-    def of(cls, pooled: Array, overall: Array, share: float) -> SmoothProfiles:
-        """Of pooled sums (k, m) and the profile of all rows (m,)."""
-        sizes = pooled.sum(axis=1)
-        mixed = (1 - share) * divide(pooled, sizes[:, None]) + share * overall
-        logs = np.ascontiguousarray(np.log(np.maximum(mixed, SMALLEST)).T)
-        return cls(pooled.ravel(), sizes, share * overall, share, logs)
-
-    def nearest(self, block: Counts, labels: Array) -> Array:
-        """(b,) the nearest of these to every row, where its own group (b,) is taken without it."""
-        m, (columns, x) = block.shape[1], (block.rows.indices, block.rows.data)
-        scores = block.rows @ self.logs
-        rest = self.pooled.take(np.repeat(labels * m, np.diff(block.rows.indptr)) + columns)
-        rest -= x
-        np.maximum(rest, 0.0, out=rest)
-        sizes = self.sizes[labels]
-        least = np.maximum(ROUNDING * sizes, SMALLEST)
-        without = (1 - self.share) / np.maximum(sizes - block.row_sums, least)
-        rest *= without.take(block.owners)
-        rest += self.background.take(columns)
-        # In float32, whose digits are more than a choice of labels asks for.
-        logs = rest.astype(np.float32)
-        np.log(np.maximum(logs, LEAST, out=logs), out=logs)
-        own = block.sum_entries(logs * x)
-        scores[np.arange(len(labels)), labels] = own
-        return scores.argmax(axis=1)
 
 
 def label_rows(counts: Counts, pooled: Array) -> Array:
