@@ -66,7 +66,7 @@ def search_one_side(points: Points, options: Options) -> Solution:
     search = Search(_Refinement(points, single, options, way, n_init))
     escapes: Iterable[Escape] = ()
     if single is not None and n_init > 1:
-        escapes = one_side_escapes(single, k, n_init, options.rng)
+        escapes = one_side_escapes(single, k, n_init)
     starts = one_side_starts(points, options, way)
     if way == "local-search":
         starts = (stable_start(points, options, number) for number in range(options.n_init))
