@@ -51,9 +51,8 @@ def core_starts(
     for number in range(options.n_init):
         in_turn = [starts.rows_first(), starts.columns_first()]
         yield from in_turn
-        if number > 0:
-            yield starts.at_random()
-        elif blocks and any(nearly_blocks(matrix, start.directions.core) for start in in_turn):
+        cores = [start.directions.core for start in in_turn]
+        if number == 0 and blocks and any(nearly_blocks(matrix, core) for core in cores):
             yield starts.from_blocks(blocks)
 
 
@@ -76,13 +75,6 @@ class _Starts:
         components = self._matrix.weigh_columns(columns.components(first.directions))
         groups = unit_lengths(winners_only(components))
         return self._then_rows("columns first", groups, first.promise)
-
-    def at_random(self) -> Start:
-        """Every column in any group, and the rows as these see them."""
-        numbers = np.arange(self._options.n_groups)[:, None]
-        labels = self._options.rng.integers(len(numbers), size=self._matrix.shape[1])
-        groups = np.where(numbers == labels, np.sqrt(self._matrix.column_squares), 0.0)
-        return self._then_rows("random groups", unit_lengths(groups), Promise())
 
     def from_blocks(self, options: Options) -> Start:
         """Disjoint blocks: a core whose pattern is diagonal."""

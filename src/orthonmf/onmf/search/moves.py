@@ -13,7 +13,6 @@ import numpy as np
 
 from orthonmf.alternation import errors_of
 from orthonmf.engine.points import DirectionSweep, Samples
-from orthonmf.engine.segments import slices
 from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
 from orthonmf.vectors import divide, square_lengths, unit_lengths
@@ -24,8 +23,6 @@ SHARE_MOVED_AT_ONCE = 0.3
 SMALLEST_SHARE = 3e-4
 # Moves are made when they promise so many times the gain that would end them.
 WORTH_A_PASS = 3.0
-# Gains of points are weighed so many at once, so that they stay in cache.
-PRODUCTS_IN_CACHE = 2**15
 
 
 def net_gains(alpha: Array, weights: Array, labels: Array, energies: Array) -> tuple[Array, Array]:
@@ -42,25 +39,13 @@ def net_gains(alpha: Array, weights: Array, labels: Array, energies: Array) -> t
     energies
         (k,) what the components capture; (b, k) where points have components of their own.
     """
-    n, k = alpha.shape
-    targets, net = np.empty(n, dtype=np.intp), np.empty(n)
-    for some in slices(n, max(1, PRODUCTS_IN_CACHE // k)):
-        own_weights = weights[some] if weights.ndim == 2 else weights[some, None]
-        own_energies = energies if energies.ndim == 1 else energies[some]
-        targets[some], net[some] = _best_moves(alpha[some], own_weights, labels[some], own_energies)
-    return targets, net
-
-
-def _best_moves(
-    alpha: Array, weights: Array, labels: Array, energies: Array
-) -> tuple[Array, Array]:
     everyone = np.arange(len(labels))
     energies = np.broadcast_to(energies, alpha.shape)
-    weights = np.broadcast_to(weights, alpha.shape)
+    weights = np.broadcast_to(weights if weights.ndim == 2 else weights[:, None], alpha.shape)
     gains = gains_of_entering(alpha, weights, energies)
     own = everyone, labels
     losses = losses_of_leaving(alpha[own], weights[own], energies[own])
-    gains[everyone, labels] = -np.inf
+    gains[own] = -np.inf
     targets = gains.argmax(axis=1)
     return targets, gains[everyone, targets] - losses
 
