@@ -11,8 +11,6 @@ from orthonmf.engine.sampling import draw
 from orthonmf.kmeans.seeding import plain
 from orthonmf.typing import Array
 
-# Below this size a product with zeros costs less than building a sparse matrix.
-SMALL_MEMBERS = 2**14
 # A gain below this share of the cost is not worth the further exchange of a seeding.
 WORTHWHILE = 1e-4
 # A gain below this share of the cost is rounding.
@@ -68,7 +66,9 @@ class Nearest:
         instead = np.maximum(new, nearest)
         np.minimum(instead, self.second[rows][:, None], out=instead)
         instead -= nearest
-        return _sums_by_label(self.labels[rows], self.weights[rows], instead, self.n_centers)
+        labels, ends = self.labels[rows].astype(np.int32), np.arange(len(instead) + 1)
+        shape = self.n_centers, len(instead)
+        return csc_array((self.weights[rows], labels, ends), shape=shape) @ instead
 
     def find_touched(self, center: int, distances: Array) -> Array:
         """The points whose nearest or second nearest center an exchange would change."""
@@ -110,17 +110,6 @@ def best_exchanges(state: Nearest, candidates: Array) -> dict[int, int]:
         leaving += state.extra(new, touched)
         exchanged[center] = number
     return exchanged
-
-
-def _sums_by_label(labels: Array, weights: Array, values: Array, k: int) -> Array:
-    """(k, c) weighted sums of the rows of values (N, c) that carry each label."""
-    n = len(labels)
-    if n * k <= SMALL_MEMBERS:
-        members = np.zeros((k, n), dtype=values.dtype)
-        members[labels, np.arange(n)] = weights
-        return members @ values
-    ends = np.arange(n + 1, dtype=np.int32)
-    return csc_array((weights, labels.astype(np.int32), ends), shape=(k, n)) @ values
 
 
 def choose_columns(weights: Array, distances: Array, k: int) -> tuple[Array, Nearest]:
