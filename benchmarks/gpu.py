@@ -251,7 +251,7 @@ def _device_seconds(source: Any, directions: Any, n_repeats: int = 9) -> float:
 def _plain(X: Any) -> Any:
     """The matrix of a tensor that no fused kernel reads."""
     from orthonmf.engine.gpu.kernel import TensorKernel
-    from orthonmf.engine.gpu.source import TensorSource
+    from orthonmf.engine.gpu.tensor_source import TensorSource
 
     source = TensorSource(X, TensorKernel(X.device))
     executor = executor_for(source, None)

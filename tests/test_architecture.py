@@ -34,7 +34,7 @@ LEVELS = [
     {"correlation_clustering"},
     {"onmf", "cautions"},
     {"factorization", "certifying", "cost", "evidence", "exact_fit", "views"},
-    {"preparation"},
+    {"normalization"},
     {"inputs", "measures", "chi_square", "distinctive"},
     {"steps", "kmeans", "bounds", "alternation"},
     {"engine"},

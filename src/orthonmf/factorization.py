@@ -15,7 +15,7 @@ from orthonmf.engine.losses import FROBENIUS, LOSSES
 from orthonmf.evidence import Evidence, Pending
 from orthonmf.inputs.data import Data, as_matrix
 from orthonmf.inputs.parameters import as_certificate
-from orthonmf.preparation import Preparation
+from orthonmf.normalization import Preparation
 from orthonmf.typing import Array
 from orthonmf.vectors import divide
 

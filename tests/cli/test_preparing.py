@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import orthonmf
-from orthonmf import preparation
+from orthonmf import normalization
 from tests.cli.running import check_refused, rows_of
 
 STEPS = ("--log1p", "--tfidf", "--scale-features", "--normalize", "rows")
@@ -23,7 +23,7 @@ def counts(tmp_path):
 
 def test_the_model_remembers_and_transform_repeats(counts, run, tmp_path):
     run("fit", "x.csv", "--drop", "kind", "-k", 3, "--seed", 0, *STEPS, "-o", "out", code=0)
-    prepared, _ = preparation.prepare(counts, ["log1p", "tfidf", "scale-features", "rows"])
+    prepared, _ = normalization.prepare(counts, ["log1p", "tfidf", "scale-features", "rows"])
     model = orthonmf.load(tmp_path / "out" / "model.npz")
     same = orthonmf.factorize(prepared, 3, random_state=0)
     assert np.array_equal(model.components, same.components)

@@ -8,8 +8,8 @@ from orthonmf.inputs import data
 
 torch = pytest.importorskip("torch")
 
-from orthonmf.engine.gpu.source import ALIGNED_ROWS, TensorSource  # noqa: E402
 from orthonmf.engine.gpu.streaming import DeviceBlocks  # noqa: E402
+from orthonmf.engine.gpu.tensor_source import ALIGNED_ROWS, TensorSource  # noqa: E402
 from orthonmf.engine.sources import ArraySource, SlicedSource  # noqa: E402
 from tests.engine.stores import Slices  # noqa: E402
 from tests.engine.test_tensors import CPU, X, fit, with_small_blocks  # noqa: E402

@@ -14,7 +14,7 @@ from orthonmf.onmf.divergence import one_side
 torch = pytest.importorskip("torch")
 
 from orthonmf.engine.gpu.arrays import told_when_full  # noqa: E402
-from orthonmf.engine.gpu.source import (  # noqa: E402
+from orthonmf.engine.gpu.tensor_source import (  # noqa: E402
     ALIGNED_ROWS,
     TensorSource,
     device_boundaries,

@@ -23,7 +23,7 @@ from orthonmf.files.readers import FORMATS, NamedMatrix, default_max_bytes, read
 from orthonmf.files.readers.request import Request
 from orthonmf.files.readers.stores import read_map, read_observation
 from orthonmf.inputs.parameters import as_bytes
-from orthonmf.preparation import prepare
+from orthonmf.normalization import prepare
 
 # Single-point moves need the data in memory, so only what is large stays on disk: more than this,
 # or more than this share of what --max-memory grants.
@@ -115,7 +115,7 @@ class Reading:
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """How the matrix is prepared, in the words of `preparation.STEPS`."""
+        """How the matrix is prepared, in the words of `normalization.STEPS`."""
         flags = [name.replace("_", "-") for name in PREPARING[1:] if getattr(self, name)]
         chosen = [] if self.normalize is None else [self.normalize]
         wanted = ["scale-features" if name == "columns" else name for name in (*flags, *chosen)]

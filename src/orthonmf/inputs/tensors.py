@@ -1,6 +1,6 @@
 """The door for tensors: of torch, or of anything that hands one over by DLPack.
 
-Their rows are read by `engine/sources.py` on the host, by `engine/gpu/source.py` on a device.
+Their rows are read by `engine/sources.py` on the host, by `engine/gpu/tensor_source.py` on a GPU.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def source_of_tensor(X: Any) -> Source:
         raise InvalidTypeError(
             f"X lies on a device of type {tensor.device.type}, which is not supported; pass X.cpu()"
         )
-    from orthonmf.engine.gpu.source import TensorSource
+    from orthonmf.engine.gpu.tensor_source import TensorSource
 
     return TensorSource(tensor)
 

@@ -1,6 +1,7 @@
-"""How ratios follow from what draws promise (`kmeans/seeding.py`) and what stable searches do.
+"""From what a clustering promises to what a factorization made of it promises.
 
-The latter stands in `kmeans/local_search.py`; here is also what ratios are worth in floating point.
+The promise of a seeding is in `kmeans/seeding.py`, that of a stable local search in
+`kmeans/local_search.py`. Here is also what ratios are worth in floating point.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from orthonmf.datasets import make_planted
 from orthonmf.errors import InvalidTypeError
 from orthonmf.estimators.bipartite_correlation_clustering import BipartiteCorrelationClustering
 from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
-from orthonmf.preparation import prepare
+from orthonmf.normalization import prepare
 from tests.arrays import to_array
 
 SETTINGS = ["samples", "features", "both"]

@@ -16,7 +16,7 @@ import torch
 
 from orthonmf.engine.executors import Executor, Work, available_cores
 from orthonmf.engine.gpu.arrays import DTYPES
-from orthonmf.engine.gpu.source import device_boundaries, kernel_on
+from orthonmf.engine.gpu.tensor_source import device_boundaries, kernel_on
 from orthonmf.engine.segments import slices
 from orthonmf.engine.sources import Source, block_rows, in_memory
 from orthonmf.typing import Array

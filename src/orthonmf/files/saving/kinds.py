@@ -30,8 +30,8 @@ from orthonmf.files.saving.content import (
     plain,
     unplain,
 )
+from orthonmf.normalization import STEPS, Preparation
 from orthonmf.onmf.algorithms import SETTINGS
-from orthonmf.preparation import STEPS, Preparation
 from orthonmf.stability.record import RESAMPLES, Membership, Stability
 from orthonmf.typing import REAL, Array
 from orthonmf.vectors import divide

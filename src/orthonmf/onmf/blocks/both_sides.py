@@ -1,7 +1,7 @@
 """The default over both: many starts, descent with disjoint supports, and escapes.
 
-What differs from one side is one step of the descent: `split_by_energy` in `descent.py` gives every
-column to one direction, so that no two share any.
+The descent differs from that of one side in a single step: `split_by_energy` in `descent.py` gives
+every column to one direction, so that no two share any. Starts and escapes are those of blocks.
 """
 
 from __future__ import annotations

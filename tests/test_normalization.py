@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from orthonmf.errors import InvalidInputError, NegativeEntryError
-from orthonmf.preparation import prepare
+from orthonmf.normalization import prepare
 from tests.arrays import to_array
 
 
