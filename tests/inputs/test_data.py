@@ -2,12 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import (
-    coo_array,
-    csc_matrix,
-    csr_array,
-    csr_matrix,
-)
+from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix
 
 import orthonmf
 from orthonmf.inputs.data import as_matrix
@@ -54,15 +49,12 @@ def test_the_first_of_several_bad_values_is_named():
         (np.zeros((3, 0)), ValueError, r"0 feature\(s\)"),
         (csr_array((0, 3)), ValueError, r"0 sample\(s\)"),
         (np.ones(4), ValueError, "1 dimension.*reshape"),
-        (np.ones((2, 2, 2)), ValueError, "3 dimension"),
-        (3.0, ValueError, "0 dimension"),
         (None, ValueError, "2-D"),
         ("matrix", ValueError, "2-D"),
         ([[1, 2], [3]], ValueError, "cannot be read"),
         (GOOD + 1j, ValueError, "[Cc]omplex"),
         (csr_array(GOOD + 1j), ValueError, "[Cc]omplex"),
         (GOOD.astype(str), TypeError, "text"),
-        (np.array([["a", "b"]]), TypeError, "text"),
         (np.zeros((2, 2), dtype="M8[s]"), TypeError, "dates"),
         (np.zeros((2, 2), dtype="m8[s]"), TypeError, "dates"),
         (GOOD.astype(np.longdouble), TypeError, "float64"),
@@ -89,50 +81,30 @@ def test_a_masked_array_is_refused_only_if_something_is_masked():
 
 
 @pytest.mark.parametrize(
-    ("k", "error"),
-    [
-        (0, ValueError),
-        (-1, ValueError),
-        (2.5, TypeError),
-        ("3", TypeError),
-        (True, TypeError),
-        (None, TypeError),
-        (np.float64(2), TypeError),
-    ],
-)
-def test_n_components_must_be_a_positive_integer(k, error):
-    with pytest.raises(error, match="n_components must be a positive integer"):
-        orthonmf.factorize(GOOD, k)
-
-
-@pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
+        ({"n_components": 0}, ValueError, "n_components must be a positive integer"),
+        ({"n_components": np.float64(2)}, TypeError, "n_components must be a positive integer"),
+        ({"n_components": True}, TypeError, "n_components must be a positive integer"),
         ({"orthogonal": "rows"}, ValueError, "orthogonal must be one of"),
         ({"algorithm": "magic"}, ValueError, "algorithm must be one of"),
         ({"kmeans": "magic"}, ValueError, "kmeans must be one of"),
         ({"n_init": 0}, ValueError, "n_init"),
         ({"n_init": 1.5}, TypeError, "n_init"),
         ({"max_iter": 0}, ValueError, "max_iter"),
-        ({"max_iter": -1}, ValueError, "max_iter"),
         ({"max_iter": np.nan}, TypeError, "max_iter"),
         ({"tol": -1.0}, ValueError, "tol"),
-        ({"tol": np.nan}, ValueError, "tol"),
         ({"tol": "small"}, TypeError, "tol"),
         ({"random_state": "a"}, TypeError, "random_state"),
-        ({"random_state": 1.5}, TypeError, "random_state"),
         ({"random_state": -3}, TypeError, "random_state"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),
         ({"max_memory": 0}, ValueError, "max_memory must be a positive integer"),
-        ({"max_memory": "0GB"}, ValueError, "max_memory must be a positive integer"),
-        ({"max_memory": "-1GB"}, ValueError, "max_memory must be a number of bytes"),
         ({"max_memory": True}, TypeError, "max_memory must be"),
         ({"max_memory": "much"}, ValueError, "max_memory must be a number of bytes"),
         ({"missing_values": -1}, ValueError, "missing_values must be None or numpy.nan"),
         ({"n_jobs": 1.5}, TypeError, "n_jobs"),
         ({"checkpoint": 5.5}, TypeError, "checkpoint must be the name of a file, got 5.5"),
         ({"sample_weight": np.ones(5)}, ValueError, "sample_weight must hold 6"),
-        ({"sample_weight": np.ones((6, 1))}, ValueError, "sample_weight"),
         ({"sample_weight": np.zeros(6)}, ValueError, "sample_weight is zero everywhere"),
         ({"sample_weight": [1, 1, -1, 1, 1, 1]}, ValueError, r"sample_weight\[2\] = -1"),
         ({"sample_weight": [1, np.nan, 1, 1, 1, 1]}, ValueError, r"sample_weight\[1\] = nan"),
@@ -148,7 +120,7 @@ def test_n_components_must_be_a_positive_integer(k, error):
 )
 def test_bad_parameters_are_named(arguments, error, message):
     with pytest.raises(error, match=message) as caught:
-        orthonmf.factorize(GOOD, 2, **arguments)
+        orthonmf.factorize(GOOD, **{"n_components": 2, **arguments})
     assert isinstance(caught.value, orthonmf.OrthoNMFError)
 
 
@@ -156,11 +128,6 @@ def test_one_number_is_the_weight_of_all():
     result = orthonmf.factorize(GOOD, 2, sample_weight=4, random_state=0)
     plain = orthonmf.factorize(GOOD, 2, random_state=0)
     assert result.error == pytest.approx(2 * plain.error)
-
-
-def test_an_unknown_keyword_is_a_type_error():
-    with pytest.raises(TypeError, match="color"):
-        orthonmf.factorize(GOOD, 2, color="red")
 
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array, np.ndarray.tolist])

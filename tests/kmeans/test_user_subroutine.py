@@ -52,20 +52,18 @@ def claiming(ratio, **more):
 
 
 @pytest.mark.parametrize(
-    "ratio", [np.nan, np.inf, -np.inf, -3.0, 0.0, 0.999, "2", 2 + 0j, True, [2.0], np.array([2.0])]
+    ("claim", "message"),
+    [
+        *(({"ratio": ratio}, "ratio") for ratio in (np.nan, np.inf, 0.999, "2", True, [2.0])),
+        *(({"ratio": 2.0, "kind": kind}, "kind of the ratio") for kind in ("sometimes", None, 1)),
+    ],
 )
-def test_a_claimed_ratio_that_cannot_be_one_is_refused(ratio):
-    with pytest.raises(InvalidInputError, match="the ratio that kmeans claims is"):
-        orthonmf.factorize(X, 2, algorithm="paper", kmeans=claiming(ratio))
+def test_a_claim_that_cannot_be_one_is_refused(claim, message):
+    with pytest.raises(InvalidInputError, match=f"the {message} that kmeans claims is"):
+        orthonmf.factorize(X, 2, algorithm="paper", kmeans=claiming(**claim))
 
 
-@pytest.mark.parametrize("kind", ["sometimes", None, 1])
-def test_a_claim_of_an_unknown_kind_is_refused(kind):
-    with pytest.raises(InvalidInputError, match="the kind of the ratio"):
-        orthonmf.factorize(X, 2, algorithm="paper", kmeans=claiming(2.0, kind=kind))
-
-
-@pytest.mark.parametrize("ratio", [1, 1.0, np.float32(1.5), np.float64(7.0), np.int64(3)])
+@pytest.mark.parametrize("ratio", [1, np.float32(1.5), np.int64(3)])
 @pytest.mark.parametrize("kind", ["always", "expected"])
 def test_a_proper_claim_is_taken_as_it_is(ratio, kind):
     found = orthonmf.factorize(
@@ -85,10 +83,9 @@ def test_a_function_may_state_its_ratio_itself():
     kmeans.ratio, kmeans.kind = 6.36, "expected"
     promise = weighted_kmeans(points, 2, rng=rng, subroutine=kmeans).promise
     assert (promise.ratio, promise.kind) == (6.36, "expected")
-    for ratio, kind in ((0.5, "always"), (np.inf, "always"), (2.0, "usually")):
-        kmeans.ratio, kmeans.kind = ratio, kind
-        with pytest.raises(InvalidInputError, match="that kmeans claims is"):
-            weighted_kmeans(points, 2, rng=rng, subroutine=kmeans)
+    kmeans.ratio = 0.5
+    with pytest.raises(InvalidInputError, match="that kmeans claims is"):
+        weighted_kmeans(points, 2, rng=rng, subroutine=kmeans)
 
 
 def test_labels_may_come_as_those_of_scikit_learn_and_a_ratio_of_the_answer_counts_first():
