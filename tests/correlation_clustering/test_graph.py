@@ -13,7 +13,7 @@ M = np.array([[1, 0, 1], [0, 1, 0]])
 @pytest.mark.parametrize(
     "form", [np.asarray, np.ndarray.tolist, csr_array, csc_array, coo_array, coo_matrix, lil_array]
 )
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [bool, np.int64, np.float32])
 def test_every_form_and_dtype_of_a_matrix_gives_the_same_edges(form, dtype):
     graph = as_graph(form(M.astype(dtype)))
     assert isinstance(graph.edges, csr_array)
@@ -65,14 +65,6 @@ def test_entries_stored_twice_are_added_up_stored_zeros_are_none_and_the_input_i
     assert as_graph(stored).edges.nnz == 1
 
 
-@pytest.mark.parametrize(
-    "graph", [np.ones(3), np.ones((2, 0)), np.array([["a", "b", "c", "d"]]), [[1], [1, 2]]]
-)
-def test_what_is_no_matrix_is_refused(graph):
-    with pytest.raises(OrthoNMFError):
-        as_graph(graph)
-
-
 def test_networkx_sides_come_from_the_attribute():
     networkx = pytest.importorskip("networkx")
     graph = networkx.Graph()
@@ -84,9 +76,7 @@ def test_networkx_sides_come_from_the_attribute():
     assert result.column_names.tolist() == ["x", "y"]
     assert result.edges.toarray().tolist() == [[0, 1], [1, 1], [0, 0]]
 
-
-def test_networkx_components_are_colored_one_by_one():
-    networkx = pytest.importorskip("networkx")
+    # Without it the components are colored one by one.
     graph = networkx.Graph([("a", "x"), ("a", "y"), ("b", "z")])
     graph.add_node("alone")
     result = as_graph(graph)
@@ -143,6 +133,7 @@ def test_pairs_of_labels_are_edges_in_any_form(form):
     assert graph.row_names.tolist() == ["ann", "bob", "eve"]
     assert graph.column_names.tolist() == ["tea", "milk"]
     assert graph.edges.toarray().tolist() == EDGES
+    assert as_graph({(7, 1), (8, 1), (9, 0)}).edges.sum() == 3
 
 
 @pytest.mark.parametrize("categories", [False, True])
@@ -157,13 +148,6 @@ def test_frames_of_two_or_three_columns_are_edges(categories):
     assert as_graph(polars.DataFrame({"a": who, "b": what})).edges.toarray().tolist() == EDGES
 
 
-@pytest.mark.parametrize("form", [list, tuple, iter, set])
-def test_a_list_of_pairs_of_whole_numbers_is_edges(form):
-    graph = as_graph(form([(7, 1), (8, 1), (9, 0)]))
-    assert sorted(graph.row_names.tolist()) == [7, 8, 9]
-    assert graph.edges.sum() == 3
-
-
 @pytest.mark.parametrize(
     "form",
     [np.array, lambda X: [list(row) for row in X], lambda X: frame(X).set_axis([*"ab"], axis=1)],
@@ -175,14 +159,6 @@ def test_two_columns_of_zeros_and_ones_are_a_matrix(form):
     assert Biadjacency.from_edges(X).row_names.tolist() == [0, 1]
     with pytest.raises(InvalidInputError, match=r"X\[1, 0\] = 7.*Biadjacency\.from_edges\(X\)"):
         as_graph(form([[0, 1], [7, 1]]))
-
-
-@pytest.mark.parametrize(
-    "X",
-    [csr_array([[0, 1], [1, 1]]), np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([[0, 1, 1]])],
-)
-def test_what_can_only_be_a_matrix_stays_one(X):
-    assert as_graph(X).row_names is None
 
 
 def test_weights_are_entries_that_need_a_threshold():

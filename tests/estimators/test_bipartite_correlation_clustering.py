@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 from orthonmf.correlation_clustering.graph import Biadjacency
@@ -47,14 +46,6 @@ def test_lone_vertices_are_in_labels_but_not_in_biclusters():
     assert not model.columns_[:, -2:].any()
 
 
-def test_rows_and_columns_are_built_on_access():
-    model = BipartiteCorrelationClustering(random_state=0).fit(M)
-    assert "rows_" not in vars(model)
-    assert model.rows_ is not model.rows_
-    with pytest.raises(NotFittedError):
-        _ = BipartiteCorrelationClustering().rows_
-
-
 def test_names_of_vertices_are_kept():
     graph = Biadjacency.from_edges([("ann", "tea"), ("bob", "tea"), ("eve", "milk")])
     model = BipartiteCorrelationClustering(random_state=0).fit(graph)
@@ -69,7 +60,6 @@ def test_names_of_vertices_are_kept():
     [
         ({"algorithm": "fast"}, InvalidInputError),
         ({"n_init": -1}, InvalidInputError),
-        ({"n_init": 1.5}, InvalidTypeError),
         ({"n_init": True}, InvalidTypeError),
         ({"n_init": 9, "algorithm": "paper"}, InvalidInputError),
         ({"binarize": "yes"}, InvalidTypeError),
