@@ -106,6 +106,8 @@ def test_every_option_of_the_solver_can_be_given(table, tmp_path, run):
         "--kmeans", "k-means||", "--certificate", "none", code=0,
     )  # fmt: skip
     assert (tmp_path / "table.orthonmf" / "model.npz").exists()
+    np.save(tmp_path / "start.npy", np.eye(3, 12))
+    run("fit", table, "-k", 3, "--init", "start.npy", "--max-iter", 1, "-o", "out", code=0)
 
 
 def test_an_option_that_would_be_ignored_is_refused_in_one_line(table, run):
@@ -122,12 +124,6 @@ def test_choices_and_help_texts_are_those_of_the_tables(run):
     for option, table in [("--kmeans", SUBROUTINES), ("--algorithm", NAMES)]:
         done = run("fit", "x.csv", option, "fancy")
         check_refused(done, f"'fancy' is not one of {', '.join(table)}")
-
-
-def test_components_of_a_file_can_be_the_start(table, tmp_path, run, blocks):
-    start = orthonmf.factorize(blocks, 3, random_state=0).components
-    np.save(tmp_path / "start.npy", start)
-    run("fit", table, "-k", 3, "--init", "start.npy", "--max-iter", 1, "-o", "out", code=0)
 
 
 def test_missing_values_are_left_out_when_asked(table, tmp_path, run):
@@ -182,8 +178,7 @@ def test_select_k_suggests_and_the_report_shows_the_curve(table, tmp_path, run):
     assert "suggested: 3" in done.out
     kept = json.loads((tmp_path / "out" / "selection.json").read_text())
     assert [tried["n_components"] for tried in kept["candidates"]] == [2, 3, 4]
-    again = run("select-k", table, "--k", "2:4", "--repetitions", 2, "--seed", 0, "--json")
-    assert json.loads(again.out)["suggestion"] == 3
+    assert kept["suggestion"] == 3
     run("fit", table, "-k", 3, "-o", "out", "--report", code=0)
     assert "Error for each number of components" in (tmp_path / "out/report.html").read_text()
 
@@ -220,15 +215,13 @@ def test_bicluster_reads_edges_and_matrices(tmp_path, run):
     assert list(model.column_names_) == ["tea", "milk", "rum"]
     (tmp_path / "m.csv").write_text(",a,b,c\nx,1,1,0\ny,0,0,1\n")
     told = json.loads(run("bicluster", "m.csv", "--json").out)
-    assert told["disagreements"] == 0
-    (tmp_path / "w.csv").write_text("ann,tea\nbob,milk\n")
-    assert json.loads(run("bicluster", "w.csv", "--json").out)["input"]["shape"] == [2, 2]
+    assert (told["disagreements"], told["input"]["shape"]) == (0, [2, 3])
     (tmp_path / "n.csv").write_text("3,1,0\n0,2,5\n")
     run("bicluster", "n.csv", code=2)
     run("bicluster", "n.csv", "--binarize", 1.5, code=0)
 
 
-def test_bicluster_says_what_it_takes_for_a_header(tmp_path, run):
+def test_bicluster_says_what_it_takes_for_a_header_and_makes_of_weights(tmp_path, run):
     (tmp_path / "g.csv").write_text("woman;event\nann;e1\nbob;e1\nbob;e2\neva;e2\n")
     done = run("bicluster", "g.csv", "--seed", 0, code=0)
     assert done.out.startswith("g.csv: 3 rows, 2 columns\n")
@@ -238,12 +231,10 @@ def test_bicluster_says_what_it_takes_for_a_header(tmp_path, run):
     kept = run("bicluster", "g.csv", "--no-header")
     assert (kept.out.splitlines()[0], kept.err) == ("g.csv: 4 rows, 3 columns", "")
 
-
-def test_bicluster_says_what_it_makes_of_weights(tmp_path, run):
-    (tmp_path / "g.csv").write_text("ann,tea,3\nbob,tea,1\n")
-    done = run("bicluster", "g.csv", "--format", "edges", code=0)
+    (tmp_path / "weighted.csv").write_text("ann,tea,3\nbob,tea,1\n")
+    done = run("bicluster", "weighted.csv", "--format", "edges", code=0)
     assert "weights above 0 are edges; --binarize T" in done.err
-    assert run("bicluster", "g.csv", "--format", "edges", "--binarize", 2).err == ""
+    assert run("bicluster", "weighted.csv", "--format", "edges", "--binarize", 2).err == ""
 
 
 @pytest.mark.slow
@@ -272,7 +263,7 @@ def test_standard_input_is_recognized_by_its_content(table, tmp_path, run, block
     assert piped.code == 0, piped.err
 
 
-@pytest.mark.parametrize("name", ["with space.csv", "naïve-日本.csv", "-dash.csv", "[x]{y}.csv"])
+@pytest.mark.parametrize("name", ["naïve 日本.csv", "-[x]{y}.csv"])
 def test_odd_file_names_are_ordinary(name, table, tmp_path, run):
     table.rename(tmp_path / name)
     run("fit", "-k", 3, "-o", "an odd öut", "--report", "--", name, code=0)
@@ -283,11 +274,11 @@ def test_odd_file_names_are_ordinary(name, table, tmp_path, run):
 
 @pytest.mark.slow
 def test_select_k_over_pairs_is_shown_as_a_table(table, tmp_path, run):
-    arguments = ("--k", "2:3,2:3", "--orthogonal", "both", "--repetitions", 1, "--seed", 0)
+    arguments = ("--k", "2,2:3", "--orthogonal", "both", "--repetitions", 1, "--seed", 0)
     done = run("select-k", table, *arguments, "-o", "out", code=0)
-    assert "3,2" in done.out
+    assert "2,3" in done.out
     kept = json.loads((tmp_path / "out" / "selection.json").read_text())
-    assert len(kept["candidates"]) == 4
+    assert len(kept["candidates"]) == 2
     assert len(kept["suggestion"]) == 2
     fit = ("fit", table, "-k", "3,3", "--orthogonal", "both", "-o", "out", "--report", "-q")
     run(*fit, code=0)

@@ -23,7 +23,6 @@ def test_control_characters_in_names_do_not_reach_the_terminal(tmp_path, run):
     [
         (["fit"], "Missing argument"),
         (["fit", "x.csv", "-k", "0"], "-k"),
-        (["fit", "x.csv", "--k", "0"], "-k"),
         (["select-k", "x.csv", "-k", "0:3"], "--k: "),
         (["fit", "x.csv", "--orthogonal", "rows"], "rows"),
         (["fit", "x.csv", "--orthogonal", "sample"], "did you mean samples?"),
@@ -35,7 +34,7 @@ def test_control_characters_in_names_do_not_reach_the_terminal(tmp_path, run):
         (["fit", "x.csv", "--format", "xls"], "format"),
         *[
             (["select-k", "x.csv", "--k", text], "--k: ")
-            for text in ("2-5", "2:", "1,,2", "0:3", "5:2", "2:4:0", "1:9999", "1:100,1:100")
+            for text in ("2-5", "0:3", "5:2", "1:9999", "1:100,1:100")
         ],
         (["fit", "x.csv", "--drop", "a,,b"], "--drop: 'a,,b' holds an empty name"),
         (["fit", "x.csv", "--feature-names", "x.csv"], "names for 2 columns"),
@@ -52,7 +51,6 @@ def test_files_that_cannot_be_read_or_written_give_code_1(table, tmp_path, run):
     for arguments in (
         ["fit", "nowhere.npy"],
         ["fit", "folder.npy"],
-        ["fit", table, "-o", "file"],
         ["fit", table, "-o", "file/deeper"],
         ["transform", "nowhere.npz", table],
         ["report", "nowhere"],

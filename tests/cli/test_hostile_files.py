@@ -11,7 +11,6 @@ from scipy.sparse import csr_array, save_npz
 
 from tests.cli.running import check_refused
 from tests.files.making import npy, npy_claiming, npz
-from tests.quick_cases import mostly_slow
 
 CAP = 2**30
 EVIL = b"cos\nsystem\n(S'touch was-run'\ntR."
@@ -31,52 +30,32 @@ FILES = {
     "pickle.npy": (PICKLED, "Python objects"),
     "pickle.npz": (npz(X=PICKLED), "never loaded"),
     "8-terabytes.npy": (npy_claiming("(1000000, 1000000)"), "or a damaged one"),
-    "truncated.npy": (npy(np.ones((50, 50)))[:-100], "or a damaged one"),
     "long.npy": (npy(np.ones((5, 5))) + b"more", "4 bytes follow the array"),
-    "negative.npy": (npy_claiming("(-3, 5)"), "or a damaged one"),
     "text.npy": (b"1 2 3\n4 5 6\n", "no NumPy array"),
     "cut-header.npy": (b"\x93NUMPY\x01\x00\x76\x00{", "array header, expected 118 bytes"),
-    "record.npy": (npy(np.zeros((2, 2), [("a", "<f8")])), "real numbers is needed"),
     "vector.npy": (npy(np.ones(7)), "2 dimensions"),
-    "nothing.npy": (npy(np.ones((0, 7))), "empty"),
-    "words.npy": (npy(np.array([["a", "b"]])), "real numbers"),
     "complex.npy": (npy(np.ones((2, 2)) * 1j), "real numbers"),
     "nan.npy": (npy(np.array([[1.0, np.nan]])), "X[0, 1]"),
-    "inf.npy": (npy(np.array([[1.0, np.inf]])), "X[0, 1]"),
     "minus.npy": (npy(np.array([[1.0, -2.0]])), "X[0, 1] = -2"),
-    "vector.npz": (npz(X=np.ones(7)), "2 dimensions"),
     "garbage.npz": (b"PK\x03\x04" + b"garbage" * 20, "no .npz archive"),
     "lying.npz": (npz(X=npy_claiming("(5, 5)", content=b"\0" * 10)), "array 'X' is damaged"),
     "several.npz": (npz(a=np.ones((2, 2)), b=np.eye(2)), "one of them with --key"),
     "outside.npz": (sparse_archive(indices=(0, 99, 1)), "no sparse matrix, or a damaged one: "),
-    "below.npz": (sparse_archive(indices=(0, -2, 1)), "no sparse matrix, or a damaged one: "),
     "indptr.npz": (sparse_archive(indptr=(0, 2**30, 2, 3)), "no sparse matrix, or a damaged one: "),
-    "backwards.npz": (sparse_archive(indptr=(0, 3, 1, 3)), "no sparse matrix, or a damaged one: "),
-    "short.npz": (sparse_archive(indptr=(0, 3)), "no sparse matrix, or a damaged one: "),
     "wide.npz": (sparse_archive(shape=(3, 10**14)), "declared shape"),
-    "index-0.mtx": (MTX + "2 2 1\n0 1 3.0\n", "line 3: "),
     "index-9.mtx": (MTX + "% why\n2 2 1\n9 1 3.0\n", "line 4: "),
     "short.mtx": (MTX + "9 9 9\n" + "1 1 1\n" * 8, "9 entries were declared, 8 are there"),
     "more.mtx": (MTX + "3 3 1\n\n1 1 1\n\n2 2 2\n", "line 6: 1 entries were declared, here is"),
-    "exponent.mtx": (MTX + "3 3 2\n1 1 1\n2 2 5E", "line 4: '2 2 5E' is no entry"),
     "fraction.mtx": (MTX + "3 3 1\n1 1.0 1\n", "line 3: '1 1.0 1' is no entry"),
-    "half.mtx": (MTX.replace("real", "integer") + "3 3 1\n1 1 1.5\n", "'1 1 1.5' is no entry"),
     "cells.mtx": (MTX + "3 3 2\n1 1 1\n\n2 2\n", "line 5: '2 2' is no entry, which has here"),
     "zeros.mtx": (MTX + "3 3 1\n1 1 " + "\0" * 5000 + "\n", "line 3: '1 1 "),
-    "flat.mtx": (MTX.replace("general", "symmetric") + "3 4 1\n1 1 1\n", "line 2: a symmetric"),
     "skew.mtx": (MTX.replace("general", "skew-symmetric") + "3 3 1\n2 1 1\n", "line 1: a skew"),
     "odd.mtx": (MTX.replace("general", "cyclic") + "3 3 1\n2 1 1\n", "header element: cyclic"),
-    "negative.mtx": (MTX + "-2 2 1\n1 1 1\n", "Line 2: Matrix dimensions can't be negative"),
-    "no-banner.mtx": ("2 2 1\n1 1 1\n", "Line 1: Not a Matrix Market file"),
     "empty.mtx": ("", "Line 1: Not a Matrix Market file"),
-    "only-banner.mtx": (MTX, "the header cannot be read: "),
     "nan.mtx": (MTX + "2 2 2\n1 1 1\n2 2 nan\n", "line 4: '2 2 nan' is no entry"),
     "complex.mtx": (MTX.replace("real", "complex") + "1 1 1\n1 1 1 1\n", "complex numbers"),
     "absurd.mtx": (MTX + "4000000000 4000000000 1\n1 1 1\n", "line 2: "),
     "many.mtx": (MTX + "9 9 1000000000000000\n1 1 1\n", "declared entries would take"),
-    "huge.mtx": (MTX + "9 9 99999999999999999999999999\n1 1 1\n", "Integer out of range"),
-    "empty.csv": ("", "the file is empty"),
-    "nan.csv": ("1,2\n3,nan\n", "line 2: column 2: 'nan' is no number"),
     "binary.csv": (bytes(range(128, 256)), "no UTF-8 text"),
     "broken.csv.gz": (b"\x1f\x8b\x08garbage", "the packed file is damaged"),
     "garbage.h5": (b"garbage", "no HDF5 file"),
@@ -84,20 +63,15 @@ FILES = {
 }  # fmt: skip
 
 
-# Every third of them is tried each time.
-IN_TURN = [name for first in range(3) for name in list(FILES)[first::3]]
-
-
-@pytest.mark.parametrize("name", mostly_slow(IN_TURN, quick=len(FILES) // 3))
+@pytest.mark.parametrize("name", FILES)
 def test_it_is_refused_with_its_name_and_place(name, tmp_path, run):
     content, why = FILES[name]
     (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     done = run("fit", name, memory=CAP)
     check_refused(done, f"error: {name}: ", why)
     assert "allow_pickle" not in done.err
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        name
-    ]  # nothing ran, nothing written
+    # Nothing ran, nothing was written.
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +80,6 @@ def test_it_is_refused_with_its_name_and_place(name, tmp_path, run):
         ("twice.mtx", MTX + "2 2 3\n1 1 1\n1 1 2\n2 2 2\n"),
         ("crlf.tsv", "x\ty\r\n1\t2\r\n3\t4\r\n"),
         ("pattern.mtx", MTX.replace("real", "pattern") + "2 2 2\n1 1\n2 2\n"),
-        ("array.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n"),
         ("symmetric-array.mtx", "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n4\n"),
         ("blank.mtx", MTX + "2 2 1\n\n1 1 2\n\n  \n"),
         ("symmetric.mtx", MTX.replace("general", "symmetric") + "2 2 2\n1 1 1\n2 1 2\n"),
