@@ -11,7 +11,7 @@ from scipy.io import mmwrite
 from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix, save_npz
 
 from orthonmf.errors import OrthoNMFError
-from orthonmf.files.readers import FileError, default_max_bytes, read_matrix, read_names
+from orthonmf.files.readers import FileError, read_matrix, read_names
 from tests.arrays import to_array
 
 ROWS, COLUMNS = tuple("uvwxyz"), tuple("abcd")
@@ -56,7 +56,7 @@ def test_npz_holds_arrays_names_and_a_choice(tmp_path, X):
         read_matrix(path, key="c")
 
 
-@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
+@pytest.mark.parametrize("kind", ["csr", "coo", "bsr"])
 def test_npz_holds_scipy_sparse_matrices(kind, tmp_path, X):
     save_npz(tmp_path / "x.npz", csr_matrix(X).asformat(kind))
     data = read_matrix(tmp_path / "x.npz")
@@ -86,10 +86,9 @@ def test_10x_folders_give_cells_as_rows(tmp_path, X):
 
 def test_what_is_recognized_can_be_overruled(tmp_path):
     path = tmp_path / "years.csv"
-    path.write_text("1990,1991\n1,2\n3,4\n")
-    same(read_matrix(path, header=True), [[1, 2], [3, 4]], None, ("1990", "1991"))
-    path.write_text("7,1,2\n8,3,4\n")
-    same(read_matrix(path, index=True), [[1, 2], [3, 4]], ("7", "8"))
+    path.write_text("1990,1991,1992\n7,1,2\n8,3,4\n")
+    both = read_matrix(path, header=True, index=True)
+    same(both, [[1, 2], [3, 4]], ("7", "8"), ("1991", "1992"))
 
 
 @given(st.lists(st.lists(st.floats(0, 1e300), min_size=3, max_size=3), min_size=1, max_size=8))
@@ -127,11 +126,8 @@ def test_h5_holds_datasets_sparse_groups_and_10x(tmp_path, X):
     sparse = csr_array(X)
     with h5py.File(tmp_path / "t.h5", "w") as file:
         group = file.create_group("matrix")
-        group["data"], group["indices"], group["indptr"] = (
-            sparse.data,
-            sparse.indices,
-            sparse.indptr,
-        )
+        for part in ("data", "indices", "indptr"):
+            group[part] = getattr(sparse, part)
         group["shape"] = [4, 6]  # genes by cells, by columns: our rows
         group["barcodes"] = [name.encode() for name in ROWS]
         group["features/name"] = [name.encode() for name in COLUMNS]
@@ -234,7 +230,3 @@ def test_lists_of_names_must_fit(tmp_path):
     assert read_names(path, 2, "rows") == ("ä", "b c")
     with pytest.raises(FileError, match=r"names\.txt: it holds 2 names for 3 rows"):
         read_names(path, 3, "rows")
-
-
-def test_the_limit_is_below_the_memory_there_is():
-    assert 0 < default_max_bytes() < 2**50
