@@ -33,16 +33,6 @@ def test_a_lower_bound_in_digits_is_never_above_the_bound_and_close_to_it(bound)
     assert shown >= Decimal(bound) * Decimal("0.999")
 
 
-@given(RATIOS, st.floats(0.0, 1.0) | st.none(), st.sampled_from(["always", "expected"]))
-def test_every_certificate_has_words(ratio, upper, kind):
-    assert "times the smallest possible" in str(Certificate(ratio=ratio, method="a test")) or (
-        ratio == 1.0
-    )
-    promised = Certificate(a_priori_ratio=ratio, a_priori_kind=kind)
-    assert "promised by the algorithm" in str(promised)
-    assert str(Certificate(upper_bound=upper, reason="so it is"))
-
-
 @pytest.mark.parametrize("number", [math.inf, math.nan, np.float32(3.0), np.float64(1e308), 7])
 def test_no_number_makes_the_words_fail(number):
     for certificate in (

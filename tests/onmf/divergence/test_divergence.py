@@ -1,7 +1,5 @@
 """Fits under the Kullback-Leibler divergence: the optimum of tiny tables, and what is promised."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -39,12 +37,8 @@ def fit(X, k, orthogonal="samples", **options):
 
 def same(result, other):
     assert np.array_equal(result.components, other.components)
-    for left, right in (
-        (result.labels, other.labels),
-        (result.feature_labels, other.feature_labels),
-    ):
-        assert (left is None) == (right is None)
-        assert left is None or np.array_equal(left, right)
+    np.testing.assert_array_equal(result.labels, other.labels)
+    np.testing.assert_array_equal(result.feature_labels, other.feature_labels)
     assert result.divergence == other.divergence
     assert result.history == other.history
 
@@ -228,12 +222,9 @@ def test_words_that_no_part_has():
     ],
 )
 def test_what_the_divergence_cannot_do_is_refused_with_the_remedy(options, remedy):
-    with pytest.raises(InvalidInputError, match=remedy):
-        fit(topics()[0], 3, **options)
-
-
-def test_missing_values_are_refused():
     X = topics()[0]
+    with pytest.raises(InvalidInputError, match=remedy):
+        fit(X, 3, **options)
     X[0, 0] = np.nan
     with pytest.raises(InvalidInputError, match=r"a missing entry leaves open; .*impute"):
         fit(X, 3, missing_values=np.nan)
@@ -280,9 +271,6 @@ def test_a_saved_result_is_the_same_and_keeps_its_loss(tmp_path):
         loaded = orthonmf.load(tmp_path / "result.npz")
         same(result, loaded)
         assert loaded.beta_loss == KL
-        assert loaded.information == result.information
+        assert loaded.relative_error == result.relative_error
         assert np.array_equal(loaded.information_shares, result.information_shares)
-        assert np.array_equal(
-            np.asarray(loaded.transform(X) @ loaded.components), result.reconstruct()
-        )
-        assert replace(loaded, beta_loss=KL).relative_error == result.relative_error
+        assert np.array_equal(loaded.reconstruct(), result.reconstruct())
