@@ -10,7 +10,7 @@ import pytest
 
 from orthonmf.report import page
 from orthonmf.report.heatmap import heat_maps
-from tests.report.stories import EVIL, blocks, story
+from tests.report.stories import EVIL, story
 from tests.report.test_page import SELECTION
 
 pytestmark = pytest.mark.slow  # all together take long
@@ -257,7 +257,7 @@ def test_find_shows_whole_names(browser, tmp_path):
     assert browser.js("return document.documentElement.scrollWidth") <= 390
 
 
-def test_tables_are_sorted_by_a_click_on_a_heading(browser, written, told):
+def test_tables_are_sorted_by_a_click_on_a_heading_and_names_are_copied(browser, written, told):
     browser.open(written)
     heading = browser.all("table.overview .sort")[2]
     for order in ("descending", "ascending"):
@@ -266,10 +266,6 @@ def test_tables_are_sorted_by_a_click_on_a_heading(browser, written, told):
         numbers = [int(number.text) for number in browser.all("table.overview .number")]
         energies = told.findings.energies[numbers].tolist()
         assert energies == sorted(energies, reverse=order == "descending")
-
-
-def test_names_are_copied(browser, written, told):
-    browser.open(written)
     permission = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     browser.driver.execute_cdp_cmd("Browser.grantPermissions", permission)
     browser.js("document.querySelector('#component-1 .copy').click()")
@@ -296,17 +292,11 @@ def test_what_is_wider_than_the_screen_is_scrolled_by_itself(browser, tmp_path):
     assert hidden == 0
 
 
-def test_the_button_switches_colors(browser, written):
+def test_screen_readers_are_told_what_things_are(browser, written):
     browser.open(written)
     browser.find("#theme").click()
     assert browser.js("return document.documentElement.dataset.theme") == "dark"
     assert browser.find("#theme").get_attribute("aria-label") == "Switch to light colors"
-    browser.find("#theme").click()
-    assert browser.js("return document.documentElement.dataset.theme") == "light"
-
-
-def test_screen_readers_are_told_what_things_are(browser, written):
-    browser.open(written)
     assert browser.js("return document.documentElement.lang") == "en"
     assert browser.js("return [...document.images].every((element) => element.alt)")
     assert browser.js("return document.querySelectorAll('.field[aria-label]').length") == 4
@@ -334,19 +324,7 @@ def test_names_from_strangers_stay_text(browser, tmp_path):
     assert EVIL[1] in browser.text(".lead")
 
 
-def test_a_large_page_is_usable(browser, tmp_path):
-    X = np.kron(blocks(60, 40, seed=1), np.ones((20, 20)))
-    path = tmp_path / "large.html"
-    told = story(X, setting="samples", certificate=None)
-    path.write_text(page(told), encoding="utf-8")
-    browser.open(path)
-    browser.point_at("#map-original canvas", 0.001, 0.001)
-    assert f"row 0 … row 2 (3 rows, component {told.result.labels[0]})" in browser.text("#tip")
-    assert "feature 0 … feature 1 (2 features)" in browser.text("#tip")
-
-
-@pytest.mark.parametrize("k", [1, 40])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("k", "width"), [(1, 1280), (40, 390)])
 def test_one_and_forty_components_fit_and_have_contrast(browser, tmp_path, k, width):
     X = np.random.default_rng(0).random((120, 80)) + 4 * np.kron(np.eye(40), np.ones((3, 2)))
     path = tmp_path / "many.html"
