@@ -8,7 +8,7 @@ import warnings
 import joblib
 import numpy as np
 import pytest
-from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix, issparse
+from scipy.sparse import csc_matrix, csr_array, csr_matrix, issparse
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_digits
@@ -25,7 +25,6 @@ from orthonmf.errors import InvalidInputError, InvalidTypeError
 from orthonmf.estimators.orthogonal_nmf import OrthogonalNMF
 from orthonmf.progress import listening
 from tests.arrays import to_array
-from tests.quick_cases import mostly_slow
 
 SETTINGS = ["samples", "features", "both"]
 
@@ -37,16 +36,7 @@ def planted(orthogonal="samples", dtype=np.float64, n=80, m=30, k=4):
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 @pytest.mark.parametrize(
     ("form", "dtype"),
-    mostly_slow(
-        [
-            (np.asarray, np.float32),
-            (csr_array, np.float64),
-            (np.asfortranarray, np.float64),
-            (csr_matrix, np.float32),
-            (coo_array, np.float64),
-        ],
-        quick=2,
-    ),
+    [(np.asfortranarray, np.float32), (csr_array, np.float64), (csr_matrix, np.float32)],
 )
 def test_transform_repeats_fit_transform_bit_for_bit(orthogonal, dtype, form):
     X = form(np.where(planted(orthogonal) > 0.3, planted(orthogonal), 0).astype(dtype))
@@ -76,39 +66,19 @@ def test_the_container_of_the_output_follows_the_input(orthogonal):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_what_is_published_is_what_factorize_finds(orthogonal, weighted):
     X, rng = planted(orthogonal), np.random.default_rng(0)
-    weights = {
-        "sample_weight": rng.exponential(size=80),
-        "feature_weight": rng.exponential(size=30),
-    }
-    weights = weights if weighted else {}
+    rows, columns = rng.exponential(size=80), rng.exponential(size=30)
+    weights = {"sample_weight": rows, "feature_weight": columns} if weighted else {}
     model = OrthogonalNMF(4, orthogonal=orthogonal, random_state=0).fit(X, **weights)
     result = orthonmf.factorize(X, 4, orthogonal=orthogonal, random_state=0, **weights)
     np.testing.assert_array_equal(model.components_, result.components)
-    for published, wanted in (
-        (model.labels_, result.labels),
-        (model.feature_labels_, result.feature_labels),
-    ):
-        assert (published is None) == (wanted is None)
-        if published is not None:
-            np.testing.assert_array_equal(published, wanted)
+    np.testing.assert_array_equal(model.labels_, result.labels)
+    np.testing.assert_array_equal(model.feature_labels_, result.feature_labels)
     assert model.reconstruction_err_ == result.error
     assert model.relative_squared_error_ == result.relative_squared_error
     assert model.certificate_.ratio == result.certificate.ratio
     assert model.n_components_ == result.n_components_found
     assert model.n_iter_ == result.n_sweeps
     np.testing.assert_array_equal(to_array(model.transform(X)), to_array(result.transform(X)))
-
-
-@pytest.mark.parametrize("orthogonal", SETTINGS)
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_score_is_one_minus_the_relative_squared_error(orthogonal, form):
-    X = planted(orthogonal)
-    model = OrthogonalNMF(4, orthogonal=orthogonal, random_state=0).fit(form(X))
-    fitted = model.inverse_transform(model.transform(form(X)))
-    score = 1 - np.sum((X - fitted) ** 2) / np.sum(X**2)
-    assert model.score(form(X)) == pytest.approx(score, abs=1e-12)
-    assert model.score(form(X)) == pytest.approx(1 - model.relative_squared_error_, abs=1e-12)
-    assert model.score(form(np.zeros((2, 30)))) == 1.0
 
 
 def test_predict_is_there_where_samples_belong_to_components():
@@ -211,24 +181,18 @@ def test_it_works_in_a_pipeline_and_a_grid_search():
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
-@pytest.mark.parametrize("where", ["model", "clone", "config"])
+@pytest.mark.parametrize("where", ["model", "config"])
 def test_frames_are_given_after_a_sparse_step(kind, where):
     pytest.importorskip(kind)
     texts = ["red apple", "green apple", "red green apple", "fast car", "slow car", "fast slow car"]
-    model = OrthogonalNMF(2, random_state=0)
-    pipeline = make_pipeline(TfidfVectorizer(), model)
-    if where == "model":
-        model.set_output(transform=kind)
-    elif where == "clone":
-        pipeline = clone(make_pipeline(TfidfVectorizer(), model.set_output(transform=kind)))
-    with config_context(transform_output="default"):
-        plain = make_pipeline(TfidfVectorizer(), OrthogonalNMF(2, random_state=0))
-        expected = plain.fit_transform(texts)
-    assert issparse(expected)
     X = TfidfVectorizer().fit_transform(texts)
+    model = OrthogonalNMF(2, random_state=0)
+    expected = model.fit_transform(X)
+    assert issparse(expected)
+    if where == "model":
+        model = clone(model.set_output(transform=kind))
     with config_context(transform_output=kind if where == "config" else "default"):
-        last = pipeline[-1]
-        frames = last.fit_transform(X), last.transform(X)
+        frames = model.fit_transform(X), model.transform(X)
     for frame in frames:
         assert type(frame).__module__.startswith(kind)
         assert list(frame.columns) == ["orthogonalnmf0", "orthogonalnmf1"]
@@ -269,8 +233,7 @@ def test_biclusters_are_those_of_scikit_learn(n_components):
     assert not hasattr(OrthogonalNMF(2, random_state=0).fit(X), "biclusters_")
 
 
-@pytest.mark.parametrize("orthogonal", ["samples", "features"])
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize(("orthogonal", "form"), [("samples", csr_array), ("features", np.asarray)])
 def test_missing_values_are_left_out_in_every_method(orthogonal, form):
     rng = np.random.default_rng(0)
     X = planted(orthogonal)

@@ -6,7 +6,6 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from orthonmf.errors import InvalidInputError
 from orthonmf.selection.journal import TrialJournal
@@ -42,10 +41,7 @@ def test_trials_are_read_again_as_they_were_with_the_seed_of_the_file(path):
     ("change", "named"),
     [
         ({"data": X[::-1].copy()}, "data"),
-        ({"data": csr_array(X)}, "data"),
-        ({"data": X.reshape(4, 6)}, "data"),
         ({"data": X.view(np.int64)}, "data"),
-        ({"options": {**OPTIONS, "n_init": 3}}, "n_init"),
         ({"options": {**OPTIONS, "algorithm": "paper"}}, "algorithm"),
         ({"seed": 8}, "random_state"),
     ],
@@ -68,12 +64,9 @@ def rewrite(path, number, **values):
     [
         {"repetition": 0.5},
         {"n_components_found": True},
-        {"n_components": [2]},
         {"n_components": [2, 0]},
         {"relative_error": "small"},
-        {"null_error": 1e300},
         {"matched_cosine": float("nan")},
-        {"lower_bound": False},
     ],
     ids=str,
 )
@@ -102,7 +95,6 @@ def test_a_line_that_lacks_a_value_and_a_header_without_entropy_are_refused(path
         ("not json\n", "line 1 is damaged"),
         ("[]\n", "line 1 is no JSON object"),
         ('{"title": "shopping list"}\n', "not a results file"),
-        ("letter", "line 1 is damaged"),
     ],
 )
 def test_files_that_hold_something_else_are_refused(tmp_path, content, message):

@@ -33,7 +33,7 @@ def test_the_planted_number_is_suggested_with_a_reason(selection):
 @pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", ["features", "both"])
 def test_the_planted_number_is_found_in_every_setting(orthogonal):
-    data = make_planted(60, 50, 3, 0.1, orthogonal=orthogonal, random_state=0).X
+    data = make_planted(40, 30, 3, 0.1, orthogonal=orthogonal, random_state=0).X
     assert select(data, range(2, 5), orthogonal=orthogonal, n_repetitions=1).suggestion == 3
 
 
@@ -59,16 +59,17 @@ def test_the_plot_shows_errors_and_agreement(selection, tmp_path):
 
 @pytest.mark.slow
 def test_results_do_not_depend_on_the_number_of_workers(selection):
-    assert select(n_jobs=1).trials == selection.trials
+    alone = select(candidates=[2, 4], n_jobs=1)
+    assert set(alone.trials) <= set(selection.trials)
 
 
-@pytest.mark.slow
 def test_sparse_and_dense_data_give_the_same_numbers():
     data = np.where(X > 0.5, X, 0.0)
-    dense, sparse = select(data, [3, 4]), select(csr_array(data), [3, 4])
-    for trial, other in zip(dense.trials, sparse.trials, strict=True):
-        # The permutations are other ones, so only what does not rest on them must agree.
-        assert trial.relative_error == pytest.approx(other.relative_error, rel=1e-6)
+    (trial,), (other,) = (
+        select(rows, [4], n_repetitions=1).trials for rows in (data, csr_array(data))
+    )
+    # The permutations are other ones, so only what does not rest on them must agree.
+    assert trial.relative_error == pytest.approx(other.relative_error, rel=1e-6)
 
 
 def test_finished_trials_are_read_from_the_results_file(tmp_path):
@@ -84,15 +85,6 @@ def test_finished_trials_are_read_from_the_results_file(tmp_path):
     assert sum(trial not in first.trials for trial in again.trials) == 1
     assert sum(trial.null_error == 0.125 for trial in again.trials) == 1
     assert path.read_text().splitlines()[:3] == [lines[0], changed, lines[2]]
-
-
-def test_a_trial_that_fails_keeps_what_was_finished(tmp_path):
-    path = tmp_path / "results.jsonl"
-    with pytest.raises(InvalidInputError):
-        select(candidates=[2, 3], results=path, n_init=0)
-    assert len(path.read_text().splitlines()) == 1
-    select(candidates=[2], results=tmp_path / "good.jsonl")
-    assert len((tmp_path / "good.jsonl").read_text().splitlines()) == 3
 
 
 @pytest.mark.parametrize(
@@ -138,28 +130,19 @@ def two_sides():
 
 @pytest.fixture(scope="module")
 def of_pairs(two_sides):
-    pairs = [(k, groups) for k in (2, 3, 4) for groups in (2, 4, 6)]
+    pairs = [(2, 4), (3, 2), (3, 4), (3, 6), (4, 4)]
     return select(two_sides, pairs, orthogonal="both", n_repetitions=1)
 
 
 @pytest.mark.slow
-def test_the_planted_pair_is_suggested(of_pairs):
+def test_the_planted_pair_is_suggested_and_errors_fall_with_either_number(of_pairs):
     assert of_pairs.suggestion == (3, 4)
-
-
-@pytest.mark.slow
-def test_errors_of_pairs_fall_with_either_number_and_bounds_are_below(of_pairs):
     by_size = {candidate.n_components: candidate for candidate in of_pairs.candidates}
-    assert len(by_size) == 9
     for (k, groups), candidate in by_size.items():
         for (fewer, fewer_groups), other in by_size.items():
             if fewer <= k and fewer_groups <= groups:
                 assert candidate.relative_error <= other.relative_error
         assert candidate.lower_bound <= candidate.relative_error
-
-
-@pytest.mark.slow
-def test_the_table_and_the_plot_take_pairs(of_pairs):
     assert of_pairs.table["suggested"].sum() == 1
     assert (3, 4) in of_pairs.table.index.tolist()
     pytest.importorskip("matplotlib")
