@@ -356,7 +356,7 @@ print(certificate.ratio, certificate, flush=True)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("orthogonal", "delay"),
-    [("samples", 0.1), ("features", 0.5), ("both", 1.5)],
+    [("samples", 0.1), ("both", 1.5)],
 )
 def test_one_interrupt_at_any_time_keeps_what_was_found(orthogonal, delay):
     process = start(LOOK, orthogonal)

@@ -46,10 +46,13 @@ def bits(result):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::orthonmf.errors.FewerComponentsWarning")
 @pytest.mark.parametrize(
-    ("orthogonal", "algorithm"),
-    [("samples", "best"), ("features", "best"), ("both", "paper")],
+    ("orthogonal", "algorithm", "store", "dtype"),
+    [
+        ("samples", "best", csr_array, np.float64),
+        ("features", "best", np.asarray, np.float32),
+        ("both", "paper", csr_array, np.float64),
+    ],
 )
-@pytest.mark.parametrize(("store", "dtype"), [(np.asarray, np.float32), (csr_array, np.float64)])
 def test_serial_threads_and_a_cluster_give_the_same_bits(
     client, orthogonal, algorithm, store, dtype
 ):
@@ -57,16 +60,8 @@ def test_serial_threads_and_a_cluster_give_the_same_bits(
     weights = np.random.default_rng(0).random(700)
 
     def fit(n_jobs):
-        return orthonmf.factorize(
-            X,
-            4,
-            orthogonal=orthogonal,
-            algorithm=algorithm,
-            sample_weight=weights,
-            max_iter=4,
-            random_state=0,
-            n_jobs=n_jobs,
-        )
+        options = {"orthogonal": orthogonal, "algorithm": algorithm, "sample_weight": weights}
+        return orthonmf.factorize(X, 4, max_iter=4, random_state=0, n_jobs=n_jobs, **options)
 
     alone = fit(1)
     assert alone.components.dtype == dtype
@@ -128,8 +123,7 @@ def test_nothing_is_left_on_the_workers_after_an_interrupt(current):
     wait_until_nothing_is_left(current)
 
 
-@pytest.mark.parametrize("store", [np.asarray, csr_array])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("store", "dtype"), [(np.asarray, np.float32), (csr_array, np.float64)])
 def test_rows_are_picked_where_they_lie(client, store, dtype):
     X = planted(dtype)
     wanted = np.array([699, 3, 449, 450, 3, 200])
@@ -168,17 +162,15 @@ def test_integers_and_other_sparse_formats_are_converted():
     np.testing.assert_array_equal(counts.block(1).toarray(), X[2:4])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("store", [np.asarray, csr_array])
-def test_missing_entries_are_left_out_alike(client, store):
+def test_missing_entries_are_left_out_alike(client):
     X = planted()
     X[np.random.default_rng(2).random(X.shape) < 0.1] = np.nan
     options = {"missing_values": np.nan, "random_state": 0, "n_jobs": 1, "max_iter": 3, "n_init": 1}
     inside = orthonmf.factorize(X, 4, **options)
-    alone = orthonmf.factorize(chunked(X, store), 4, **options)
+    alone = orthonmf.factorize(chunked(X, csr_array), 4, **options)
     assert alone.error == pytest.approx(inside.error, rel=1e-6)
     with client.as_current():
-        assert bits(orthonmf.factorize(chunked(X, store), 4, **options)) == bits(alone)
+        assert bits(orthonmf.factorize(chunked(X, csr_array), 4, **options)) == bits(alone)
 
 
 def test_the_estimator_takes_a_dask_array(current):

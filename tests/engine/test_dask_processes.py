@@ -130,21 +130,16 @@ def same_bits(result, other):
 @pytest.mark.parametrize(
     ("orthogonal", "store", "dtype"),
     [
-        ("samples", np.asarray, np.float32),
         ("samples", csr_array, np.float64),
-        ("features", np.asarray, np.float64),
-        ("features", csr_array, np.float32),
-        ("both", np.asarray, np.float32),
-        ("both", csr_array, np.float64),
+        ("features", np.asarray, np.float32),
     ],
 )
 def test_two_processes_give_the_bits_of_one(client, stored, orthogonal, store, dtype):
     X = array_of(stored).astype(dtype).map_blocks(store)
-    algorithm = "paper" if orthogonal == "both" else "best"
-    alone = fit(X, orthogonal, algorithm=algorithm, n_jobs=1)
+    alone = fit(X, orthogonal, n_jobs=1)
     assert alone.components.dtype == dtype
     with client.as_current():
-        same_bits(fit(X, orthogonal, algorithm=algorithm), alone)
+        same_bits(fit(X, orthogonal), alone)
 
 
 @pytest.mark.parametrize(("n_killed", "persisted"), [(1, True), (2, False)])

@@ -9,8 +9,8 @@ pytest.importorskip("zarr")
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.timeout(1200)
 
-# A quarter of a minute on one core.
-COUNT = 510
+# Twenty of every format.
+COUNT = 340
 
 
 class Honest(Cases):

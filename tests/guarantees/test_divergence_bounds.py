@@ -97,7 +97,7 @@ def test_no_bound_is_above_the_least_divergence(seed):
 @pytest.mark.slow
 def test_no_bound_is_above_the_least_divergence_of_many_tables():
     shares = []
-    for seed in range(1000, 1060):
+    for seed in range(1000, 1025):
         told = check_bounds(np.random.default_rng(seed))
         shares += [value / least for value, least in told.values() if least > 1e-9]
     print("bound / least:", np.quantile(shares, [0.0, 0.1, 0.25, 0.5, 0.9, 1.0]))

@@ -45,21 +45,20 @@ def test_other_seeds_alone_make_wrong_rows_look_certain():
 @pytest.mark.slow
 def test_of_counts_under_the_divergence_kept_rows_are_right_and_noise_is_not_kept():
     options = {"beta_loss": "kullback-leibler", "random_state": 0}
-    X, planted, k = counts(301, n=200, m=80, k=4, length=15, spread=1.0)
+    X, planted, k = counts(301, n=150, m=60, k=4, length=15, spread=1.0)
     result = orthonmf.factorize(X, k, **options)
-    sure = result.refit(X, 10, random_state=301).certainty
+    sure = result.refit(X, 8, random_state=301).certainty
     in_group = in_place(planted, result.labels, k)
     assert in_group[sure >= 0.9].mean() > 0.95
     assert in_group[sure < 0.6].mean() < 0.8
-    noise = np.random.default_rng(0).poisson(0.2, (150, 100)) + 0.0
-    stability = orthonmf.factorize(noise, 4, **options).refit(noise, 10, random_state=0)
+    noise = np.random.default_rng(0).poisson(0.2, (100, 60)) + 0.0
+    stability = orthonmf.factorize(noise, 4, **options).refit(noise, 6, random_state=0)
     assert np.mean(stability.kept() >= 0) < 0.1
     assert stability.agreement < 0.2
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_in_noise_next_to_nothing_is_kept(seed):
-    rng = np.random.default_rng(seed)
+def test_in_noise_next_to_nothing_is_kept():
+    rng = np.random.default_rng(0)
     for X, k in ((rng.exponential(size=(300, 40)), 4), (rng.poisson(0.2, (300, 150)) + 0.0, 6)):
         stability = orthonmf.factorize(X, k, random_state=0).refit(X, 10, random_state=0)
         assert np.mean(stability.kept() >= 0) < 0.05

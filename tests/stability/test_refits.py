@@ -38,21 +38,18 @@ def assert_same(stability, other):
         ("samples", 3, "frobenius", "coordinates"),
         ("features", 3, "frobenius", "both"),
         ("both", 3, "frobenius", None),
-        ("both", 3, "frobenius", "coordinates"),
-        ("features", 3, "kullback-leibler", "both"),
-        pytest.param("samples", 3, "kullback-leibler", "coordinates", marks=pytest.mark.slow),
-        pytest.param("both", (3, 2), "kullback-leibler", "coordinates", marks=pytest.mark.slow),
+        ("features", 3, "kullback-leibler", "coordinates"),
     ],
 )
 def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads(orthogonal, k, loss, resample):
     X = planted(orthogonal)
     result = orthonmf.factorize(X, k, orthogonal=orthogonal, beta_loss=loss, random_state=0)
     alone, threaded = (
-        result.refit(X, 4, resample, random_state=7, n_jobs=n_jobs) for n_jobs in (1, 3)
+        result.refit(X, 3, resample, random_state=7, n_jobs=n_jobs) for n_jobs in (1, 3)
     )
     assert_same(alone, threaded)
     assert alone.random_state == 7
-    longer = result.refit(X, 6, resample, random_state=7)  # the first refits are the same
+    longer = result.refit(X, 4, resample, random_state=7)  # the first refits are the same
     assert all((a <= b).all() for a, b in zip(counts_of(alone), counts_of(longer), strict=True))
 
 
@@ -80,8 +77,8 @@ def test_a_copy_that_is_scaled_votes_like_weights(orthogonal, loss, tmp_path):
     on_disk = np.load(tmp_path / "X.npy", mmap_mode="r")
     options = {"orthogonal": orthogonal, "beta_loss": loss, "random_state": 0}
     result = orthonmf.factorize(X, 3, **options)
-    copied = result.refit(X, 6, "both", random_state=1)
-    weighted = result.refit(on_disk, 6, "both", random_state=1)
+    copied = result.refit(X, 3, "both", random_state=1)
+    weighted = result.refit(on_disk, 3, "both", random_state=1)
     for first, second in zip(counts_of(copied), counts_of(weighted), strict=True):
         assert np.mean(first == second) > 0.97
 
@@ -97,10 +94,9 @@ def test_weights_of_the_fit_are_multiplied_not_replaced(orthogonal, loss):
     share = 1 / LOSSES[loss].power
     Y = X * (rows**share)[:, None] * columns**share
     plain = orthonmf.factorize(Y, 3, **options)
-    weighted = result.refit(X, 5, sample_weight=rows, random_state=1)
-    for first, second in zip(
-        counts_of(weighted), counts_of(plain.refit(Y, 5, random_state=1)), strict=True
-    ):
+    weighted = result.refit(X, 3, sample_weight=rows, random_state=1)
+    wanted = plain.refit(Y, 3, random_state=1)
+    for first, second in zip(counts_of(weighted), counts_of(wanted), strict=True):
         assert np.mean(np.sort(first) == np.sort(second)) > 0.97
 
 
