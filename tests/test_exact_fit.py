@@ -12,7 +12,6 @@ import orthonmf
 from orthonmf.exact_fit import equals_product, fits_exactly
 from orthonmf.inputs.data import as_matrix
 from tests.oracles.exact import exact_error, exact_total
-from tests.quick_cases import mostly_slow
 
 NUMBERS = st.one_of(
     st.floats(0.0, 1.7e308),
@@ -37,8 +36,7 @@ def test_a_product_is_equal_exactly_when_it_is(left, right):
 
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
-@pytest.mark.parametrize("dtype", mostly_slow([np.float64, np.float32], quick=1))
-@pytest.mark.parametrize("scale", [1.0, 2.0**-100, 2.0**90])
+@pytest.mark.parametrize(("dtype", "scale"), [(np.float64, 2.0**-100), (np.float32, 2.0**90)])
 def test_a_fit_without_any_error_is_the_smallest_possible(store, orthogonal, dtype, scale):
     X = np.kron(np.diag([1.0, 3.0, 5.0]), np.ones((4, 4))) * scale  # unit vectors of halves
     result = orthonmf.factorize(

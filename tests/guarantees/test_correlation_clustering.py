@@ -53,21 +53,21 @@ def test_rounding_a_block_costs_at_most_eight_times_its_error(rule):  # Lemma 1
 @pytest.mark.slow
 def test_best_is_the_optimum_on_nearly_all_small_graphs_and_proves_planted_ones():
     optimal = 0
-    for seed in range(100, 130):
+    for seed in range(100, 115):
         M = random_graph(seed)
         optimal += cluster(M).disagreements == fewest_disagreements(M)
-    assert optimal >= 28
+    assert optimal >= 14
     proven = 0
-    for seed in range(10):
+    for seed in range(5):
         M, planted_cost = planted_graph(seed)
         result = cluster(M, seed=seed)
         assert result.disagreements <= planted_cost
         proven += result.certificate.optimal
-    assert proven >= 8
+    assert proven >= 4
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_every_packing_is_disjoint_and_bad_and_below_the_optimum(seed):
     M = random_graph(seed)
     matrix, rng = csr_array(M), np.random.default_rng(seed)
@@ -98,7 +98,7 @@ def test_no_move_of_the_local_search_raises_the_cost():
             assert count_disagreements(matrix, moved) <= count_disagreements(matrix, blocks)
 
 
-@pytest.mark.parametrize("seed", mostly_slow(range(3), quick=1))
+@pytest.mark.parametrize("seed", mostly_slow(range(2), quick=1))
 def test_pivots_follow_the_published_law(seed):
     M = random_graph(seed, 4, 4)
     rng = np.random.default_rng(seed)

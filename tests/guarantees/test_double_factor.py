@@ -49,7 +49,7 @@ def test_exact_kmeans_keeps_the_promise_of_theorem_8():
 @pytest.mark.slow
 def test_any_lines_keep_the_promise_of_theorem_21():
     worst = 0.0
-    for seed in range(200):
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         X, k = tiny_matrix(seed, (4, 4)), 1 + seed % 3
         optimum = best_double_factor_error(X, k)
@@ -129,9 +129,8 @@ def test_the_promise_holds_where_weight_reduction_leaves_nothing(kmeans, X, algo
 @pytest.mark.parametrize("algorithm", ["paper", "best"])
 @pytest.mark.parametrize("orthogonal", ["samples", "features", "both"])
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
-@pytest.mark.parametrize("seed", range(2))
-def test_shuffled_blocks_without_noise_are_recovered_exactly(algorithm, orthogonal, store, seed):
-    rng = np.random.default_rng(seed)
+def test_shuffled_blocks_without_noise_are_recovered_exactly(algorithm, orthogonal, store):
+    rng = np.random.default_rng(0)
     X = np.zeros((33, 22))
     rows, columns = rng.integers(4, size=33), rng.integers(4, size=22)
     for block in range(4):

@@ -32,7 +32,7 @@ def approximation(result):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", SETTINGS)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_partition_with_any_rank_one_fits_is_better(orthogonal, seed):
     rng = np.random.default_rng(seed)
     X, _ = with_holes(rng.exponential(size=(6, 5)), 0.25, seed)
@@ -43,11 +43,10 @@ def test_no_partition_with_any_rank_one_fits_is_better(orthogonal, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("orthogonal", SETTINGS)
-@pytest.mark.parametrize("seed", range(3))
-def test_held_out_entries_are_predicted_nearly_as_well_as_by_the_complete_fit(orthogonal, seed):
+def test_held_out_entries_are_predicted_nearly_as_well_as_by_the_complete_fit(orthogonal):
     shape = (1000, 100) if orthogonal == "samples" else (100, 1000)
-    X = make_planted(*shape, 10, 0.1, orthogonal=orthogonal, random_state=seed).X
-    gappy, holes = with_holes(X, 0.3, seed)
+    X = make_planted(*shape, 10, 0.1, orthogonal=orthogonal, random_state=0).X
+    gappy, holes = with_holes(X, 0.3)
     masked = fit(gappy, 10, orthogonal=orthogonal, n_init=4)
     complete = orthonmf.factorize(
         X, 10, orthogonal=orthogonal, n_init=4, random_state=0, certificate=None

@@ -45,7 +45,7 @@ def packings(X, rows=None, columns=None):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_packings_of_rows_near_underflow_never_exceed_the_smallest_error(weighted):
     positive = 0
-    for seed in range(100):
+    for seed in range(50):
         X, rng = awkward(seed)
         weights = [rng.exponential(size=side) if weighted else None for side in X.shape]
         if weighted and seed % 5 == 0:
@@ -58,18 +58,18 @@ def test_packings_of_rows_near_underflow_never_exceed_the_smallest_error(weighte
         for value in packings(X, rows, columns):
             positive += value > 0
             assert value <= ceiling, seed
-    assert positive > 50
+    assert positive > 25
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", [(3, 3), (4, 3), (3, 4)])
+@pytest.mark.parametrize("shape", [(3, 3), (4, 3)])
 def test_packings_of_rows_of_every_kind_never_exceed_the_smallest_error(shape):
     for X in small_matrices(np.random.default_rng(0), *shape, 10):
         smallest = smallest_error(X, min(X.shape), "both")
         assert all(value <= smallest for value in packings(X))
 
 
-@pytest.mark.parametrize("significand", [1.2, 1.25, 1.3, 1.4, 1.7, 2.0])
+@pytest.mark.parametrize("significand", [1.2, 1.4, 2.0])
 @pytest.mark.parametrize("exponent", [-536, -537, -538])
 def test_rows_whose_squared_lengths_lost_their_digits_cost_nothing(significand, exponent):
     """Parallel rows, one with a wrong length: neither angle nor weight of it may be believed."""
@@ -83,9 +83,9 @@ def test_rows_whose_squared_lengths_lost_their_digits_cost_nothing(significand, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("exponent", [-1000, -500, -300, 300, 500, 1000])
+@pytest.mark.parametrize("exponent", [-1000, -300, 500])
 def test_scales_of_the_whole_matrix_change_no_claim(exponent):
-    for seed in range(6):
+    for seed in range(4):
         X = np.random.default_rng(seed).exponential(size=(3, 3))
         plain = orthonmf.factorize(X, 3, orthogonal="both", algorithm="paper", random_state=0)
         moved = np.ldexp(X, exponent)

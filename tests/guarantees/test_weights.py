@@ -58,10 +58,9 @@ def test_a_row_of_weight_zero_changes_nothing_however_large_it_is(setting, store
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("store", STORES)
-@pytest.mark.parametrize("dtype", mostly_slow([np.float64, np.float32], quick=1))
-def test_a_column_of_weight_zero_is_as_if_it_were_not_there(setting, store, dtype):
-    X = np.random.default_rng(1).exponential(size=(9, 5)).astype(dtype)
-    fill = np.full((9, 1), 9.97e36, dtype=dtype)
+def test_a_column_of_weight_zero_is_as_if_it_were_not_there(setting, store):
+    X = np.random.default_rng(1).exponential(size=(9, 5)).astype(np.float32)
+    fill = np.full((9, 1), 9.97e36, dtype=np.float32)
     alone = fit(store(X), setting)
     weights = np.array([1.0, 1.0, 0.0, 1.0, 1.0, 1.0])
     beside = fit(store(np.hstack([X[:, :2], fill, X[:, 2:]])), setting, feature_weight=weights)
@@ -75,7 +74,7 @@ def test_a_column_of_weight_zero_is_as_if_it_were_not_there(setting, store, dtyp
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("power", mostly_slow([40, 0, 150, 190], quick=1))
+@pytest.mark.parametrize("power", mostly_slow([40, 190], quick=1))
 def test_scales_that_weights_take_back_change_nothing(setting, power):
     """A row times s with weight 1 / s^2, and the same for a column, is the same matrix."""
     X = np.random.default_rng(2).exponential(size=(9, 5))
@@ -101,7 +100,7 @@ def test_feature_weights_are_used_by_loadings_too():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_weighted_optimum_is_found_and_never_beaten_by_its_bound(setting, seed):
     rng = np.random.default_rng(seed)
     X = rng.exponential(size=(6, 4))
@@ -119,12 +118,9 @@ def test_the_weighted_optimum_is_found_and_never_beaten_by_its_bound(setting, se
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("store", STORES)
-@pytest.mark.parametrize("power", mostly_slow([200, 0], quick=1))
-def test_transform_predict_and_a_loaded_model_keep_the_metric_bit_for_bit(
-    setting, store, power, tmp_path
-):
+def test_transform_predict_and_a_loaded_model_keep_the_metric_bit_for_bit(setting, store, tmp_path):
     rng = np.random.default_rng(5)
-    X = rng.exponential(size=(30, 6)) * 2.0**power
+    X = rng.exponential(size=(30, 6)) * 2.0**200
     weights = rng.choice([0.0, 1e-3, 1.0, 5.0], size=6)
     weights[0] = 1.0
     rows = rng.choice([0.0, 1e-100, 1.0], size=30)
