@@ -44,7 +44,7 @@ def plain_nhl(M, A, W):
     return M @ V, V.T
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     ("update", "plain", "projective"),
     [

@@ -92,8 +92,7 @@ def test_the_layout_of_a_dense_matrix_does_not_change_a_bit(store):
     np.testing.assert_array_equal(first.labels, second.labels)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("k", [3, 11, 50])
+@pytest.mark.parametrize(("dtype", "k"), [(np.float32, 11), (np.float64, 50)])
 def test_the_order_of_directions_does_not_change_a_bit(dtype, k, store):
     X = some_numbers(300, 37).astype(dtype)
     matrix = as_matrix(store(X))

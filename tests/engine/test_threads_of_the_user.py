@@ -49,14 +49,11 @@ def test_fits_in_other_threads_after_one_in_the_main_thread_give_the_same_bits(X
         assert other.error == alone.error
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_four_threads_that_enter_and_leave_in_any_order_share_one_limit(seed):
     """Every thread is told by an event when to enter and when to leave: no clock is involved."""
     order = random.Random(seed)
-    enter = [threading.Event() for _ in range(4)]
-    leave = [threading.Event() for _ in range(4)]
-    entered = [threading.Event() for _ in range(4)]
-    left = [threading.Event() for _ in range(4)]
+    enter, leave, entered, left = ([threading.Event() for _ in range(4)] for _ in range(4))
 
     def visit(number):
         enter[number].wait()
@@ -95,8 +92,7 @@ def test_a_limit_of_the_user_around_a_fit_is_given_back(X):
     assert set(blas_counts()) == {2}
 
 
-@pytest.mark.parametrize("certificate", ["svd", "tight"])
-def test_a_certificate_is_computed_inside_the_limit(certificate, monkeypatch):
+def test_a_certificate_is_computed_inside_the_limit(monkeypatch):
     seen = []
     compute = certifying.find_bounds
 
@@ -106,8 +102,7 @@ def test_a_certificate_is_computed_inside_the_limit(certificate, monkeypatch):
 
     monkeypatch.setattr(certifying, "find_bounds", watched)
     X = np.random.default_rng(1).exponential(size=(40, 12))
-    assert orthonmf.factorize(X, 3, random_state=0, certificate=certificate).certificate.ratio
-    assert seen
+    assert orthonmf.factorize(X, 3, random_state=0).certificate.ratio
     assert set(seen) == {1}
 
 
