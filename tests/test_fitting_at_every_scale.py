@@ -31,7 +31,7 @@ def test_a_power_of_two_changes_no_label_and_no_bit_of_the_components(orthogonal
 
 @pytest.mark.parametrize("orthogonal", SETTINGS)
 @pytest.mark.parametrize("store", [np.asarray, csr_array])
-@pytest.mark.parametrize("factor", [1e-310, 1e-300, 1e-200, 1e160, 1e300])
+@pytest.mark.parametrize("factor", [1e-310, 1e-200, 1e300])
 def test_tiny_and_huge_data_get_the_same_labels(orthogonal, store, factor):
     X = make_planted(60, 15, 3, 0.3, random_state=0).X
     plain, scaled = (fit(store(data), orthogonal=orthogonal) for data in (X, X * factor))
@@ -42,19 +42,13 @@ def test_tiny_and_huge_data_get_the_same_labels(orthogonal, store, factor):
 
 def test_float32_far_from_one_agrees_with_float64():
     X = make_planted(60, 15, 3, 0.3, random_state=0).X
+    wide = fit(X)
     for factor in (1e30, 1e-30):
         narrow = fit((X * factor).astype(np.float32))
-        np.testing.assert_array_equal(narrow.labels, fit(X).labels)
+        np.testing.assert_array_equal(narrow.labels, wide.labels)
+        assert narrow.relative_squared_error == pytest.approx(wide.relative_squared_error, rel=1e-5)
         assert narrow.components.dtype == np.float32
         assert narrow.scales.dtype == np.float32
-
-
-def test_float32_and_float64_errors_agree():
-    X = make_planted(500, 40, 5, 0.5, random_state=1).X
-    for orthogonal in SETTINGS:
-        narrow = fit(X.astype(np.float32), 5, orthogonal=orthogonal)
-        wide = fit(X, 5, orthogonal=orthogonal)
-        assert narrow.relative_squared_error == pytest.approx(wide.relative_squared_error, rel=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
