@@ -21,13 +21,12 @@ FIT = "import numpy; numpy.save('X.npy', numpy.eye(5, 4) + 1); "
     ("script", "unwanted"),
     [
         (COMMAND.format("'--version'"), ("numpy", "scipy", *SLOW)),
-        (COMMAND.format("'fit', '--help'"), SLOW),
         (FIT + COMMAND.format("'fit', 'X.npy', '-k', '2'"), SLOW),
         (COMMAND.format("'-h'"), ("numpy", "scipy", *SLOW)),
         ("import orthonmf; dir(orthonmf)", ("numpy", "scipy", "rich", "typer", *SLOW)),
         (FACTORIZE, ("typer", "rich", "orthonmf.bounds", *SLOW)),
     ],
-    ids=["version", "help", "fit", "all commands", "import", "factorize"],
+    ids=["version", "fit", "all commands", "import", "factorize"],
 )
 def test_only_what_is_needed_is_imported(script, unwanted, tmp_path):
     ending = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "

@@ -1,8 +1,6 @@
 """What a release says of itself agrees: version, date, Python versions, commands."""
 
 import re
-import runpy
-import tarfile
 import tomllib
 from pathlib import Path
 
@@ -37,19 +35,3 @@ def test_the_workflow_runs_targets_that_exist_on_every_python_that_is_named():
     project = tomllib.loads(read("pyproject.toml"))["project"]
     promised = [text.split(" :: ")[-1] for text in project["classifiers"] if ":: 3." in text]
     assert tried == promised
-
-
-@pytest.mark.parametrize("missing", ["docs", "CITATION.cff"])
-def test_an_sdist_that_lacks_something_is_refused(missing, tmp_path):
-    made = runpy.run_path(str(ROOT / "tools" / "make_dist.py"))
-    parts = set(made["IN_SDIST"])
-    for wanted in (parts, parts - {missing}):
-        path = tmp_path / f"orthonmf-{len(wanted)}.tar.gz"
-        with tarfile.open(path, "w:gz") as packed:
-            for part in wanted:
-                packed.add(ROOT / "LICENSE", arcname=f"orthonmf-1/{part}")
-        if missing in wanted:
-            made["check_sdist"](path)
-        else:
-            with pytest.raises(SystemExit, match=f"lacks {missing}"):
-                made["check_sdist"](path)

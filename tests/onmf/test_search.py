@@ -22,7 +22,6 @@ def test_given_components_are_where_the_search_starts(orthogonal):
     ("init", "message"),
     [
         ("magic", "init must be one of"),
-        ("k-means++", "init must be one of"),
         (None, "init must be one of"),
         (np.ones((3, 4)), "at most 2 rows"),
         (np.ones((2, 3)), "rows of 4 numbers"),

@@ -45,7 +45,7 @@ def test_other_seeds_alone_make_wrong_rows_look_certain():
 @pytest.mark.slow
 def test_of_counts_under_the_divergence_kept_rows_are_right_and_noise_is_not_kept():
     options = {"beta_loss": "kullback-leibler", "random_state": 0}
-    X, planted, k = counts(301, n=150, m=60, k=4, length=15, spread=1.0)
+    X, planted, k = counts(301, n=200, m=80, k=4, length=15, spread=1.0)
     result = orthonmf.factorize(X, k, **options)
     sure = result.refit(X, 8, random_state=301).certainty
     in_group = in_place(planted, result.labels, k)
