@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 import orthonmf
 from orthonmf.errors import FewerComponentsWarning, InvalidInputError, InvalidTypeError
+from orthonmf.progress import listening
 from tests.quick_cases import mostly_slow
 
 
@@ -56,9 +57,11 @@ def test_a_row_and_a_column_outside_the_groups_that_belong_together_are_found():
 
 def test_the_history_never_rises_and_every_number_of_groups_helps():
     X, _, _ = planted(1, noise=1.0)
-    errors = []
+    errors, heard = [], []
     for sizes in [(2, 2), (2, 4), (4, 4), (4, 8)]:
-        result = fit(X, sizes)
+        with listening(lambda step, error: heard.append(error)):
+            result = fit(X, sizes)
+        assert any(error == pytest.approx(result.relative_squared_error) for error in heard)
         assert (np.diff(result.history) <= 0).all()
         assert result.history[-1] == result.relative_squared_error
         errors.append(result.relative_squared_error)

@@ -10,7 +10,7 @@ import pytest
 
 from orthonmf.report import page
 from orthonmf.report.heatmap import heat_maps
-from tests.report.stories import EVIL, story
+from tests.report.stories import EVIL, blocks, story
 from tests.report.test_page import SELECTION
 
 pytestmark = pytest.mark.slow  # all together take long
@@ -322,6 +322,17 @@ def test_names_from_strangers_stay_text(browser, tmp_path):
     assert browser.js("return document.querySelectorAll('img, b b').length") == 0
     assert browser.logs()[0] == []
     assert EVIL[1] in browser.text(".lead")
+
+
+def test_cells_of_many_rows_say_how_many(browser, tmp_path):
+    X = np.kron(blocks(60, 40, seed=1), np.ones((20, 20)))
+    path = tmp_path / "large.html"
+    told = story(X, setting="samples", certificate=None)
+    path.write_text(page(told), encoding="utf-8")
+    browser.open(path)
+    browser.point_at("#map-original canvas", 0.001, 0.001)
+    assert f"row 0 … row 2 (3 rows, component {told.result.labels[0]})" in browser.text("#tip")
+    assert "feature 0 … feature 1 (2 features)" in browser.text("#tip")
 
 
 @pytest.mark.parametrize(("k", "width"), [(1, 1280), (40, 390)])

@@ -101,6 +101,13 @@ def test_the_first_sentence_is_plain(setting, k, words):
     assert "chance" not in story(setting=setting, k=k).headline
 
 
+def test_shares_that_are_close_are_told_apart():
+    told = story(chance=0.9)
+    near = replace(told, chance=told.captured - 0.002)
+    first, second = re.findall(r"[\d.]+%", near.headline)
+    assert first != second
+
+
 def test_cautions_come_before_everything_else():
     told = story(chance=0.99, selection={**SELECTION, "orthogonal": "both"})
     told = replace(told, result=replace(told.result, cautions=("Column ID counts rows.",)))
@@ -127,6 +134,8 @@ def test_it_says_what_was_found():
     sentence = str(told.result.certificate)
     assert sentence[0].upper() + sentence[1:] in text
     assert "no overlap, to the last bit" in text
+    counts = re.findall(r"to \d+%</th><td>(\d+)</td>", page(told))
+    assert sum(map(int, counts)) == blocks().any(axis=1).sum()  # rows that are not zero
     for component in range(3):
         assert f"word{int(told.result.components[component].argmax())}" in told.labels[component]
         assert told.labels[component] in text
@@ -267,8 +276,9 @@ def test_other_data_of_the_same_shape_are_refused(orthogonal, tmp_path):
     for weight in (None, weights):
         result = factorize(X, 3, orthogonal=orthogonal, sample_weight=weight, random_state=0)
         orthonmf.write_report(result, X, tmp_path / "page.html")
-        for other in (X[::-1], X[:, ::-1], X + 0.3, X * np.linspace(1, 2, 30)[:, None]):
-            with pytest.raises(orthonmf.OrthoNMFError, match="not the matrix of this result"):
+        for other in (X[:5], X[:, ::-1], X + 0.3, X * np.linspace(1, 2, 30)[:, None]):
+            told = "pass the X that was" if len(other) == 5 else "not the matrix of this result"
+            with pytest.raises(orthonmf.OrthoNMFError, match=told):
                 orthonmf.write_report(result, other, tmp_path / "other.html")
     assert not (tmp_path / "other.html").exists()
 
