@@ -12,6 +12,7 @@ from orthonmf.engine.executors import Executor, Work, executor_for
 from orthonmf.engine.sources import ArraySource, CsrSource, in_memory
 from orthonmf.errors import BlockFailedError, InvalidInputError, InvalidTypeError
 from orthonmf.inputs.data import as_source
+from tests.same_bits import assert_same_bits
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -32,15 +33,6 @@ def planted(dtype=np.float64):
 def chunked(X, store=np.asarray):
     array = da.from_array(X, chunks=(LENGTHS, X.shape[1]))
     return array if store is np.asarray else array.map_blocks(store)
-
-
-def bits(result):
-    loadings = result.loadings
-    parts = [loadings] if isinstance(loadings, np.ndarray) else [loadings.data, loadings.indices]
-    parts += [result.components, result.labels, result.scales]
-    parts += [result.feature_labels, result.feature_scales]
-    arrays = [None if part is None else (part.dtype.str, part.tobytes()) for part in parts]
-    return arrays, result.error, result.history, result.steps_run
 
 
 @pytest.mark.slow
@@ -65,9 +57,9 @@ def test_serial_threads_and_a_cluster_give_the_same_bits(
 
     alone = fit(1)
     assert alone.components.dtype == dtype
-    assert bits(fit(3)) == bits(alone)
+    assert_same_bits(fit(3), alone)
     with client.as_current():
-        assert bits(fit(1)) == bits(alone)
+        assert_same_bits(fit(1), alone)
 
 
 @pytest.mark.filterwarnings("ignore::orthonmf.errors.FewerComponentsWarning")
@@ -76,7 +68,7 @@ def test_the_default_over_both_gives_the_same_bits_on_a_cluster(client):
     options = {"orthogonal": "both", "random_state": 0, "max_iter": 2, "certificate": None}
     alone = orthonmf.factorize(X, 3, **options, n_jobs=1)
     with client.as_current():
-        assert bits(orthonmf.factorize(X, 3, **options)) == bits(alone)
+        assert_same_bits(orthonmf.factorize(X, 3, **options), alone)
 
 
 def test_a_fit_is_that_of_the_array_in_memory():
@@ -170,7 +162,7 @@ def test_missing_entries_are_left_out_alike(client):
     alone = orthonmf.factorize(chunked(X, csr_array), 4, **options)
     assert alone.error == pytest.approx(inside.error, rel=1e-6)
     with client.as_current():
-        assert bits(orthonmf.factorize(chunked(X, csr_array), 4, **options)) == bits(alone)
+        assert_same_bits(orthonmf.factorize(chunked(X, csr_array), 4, **options), alone)
 
 
 def test_the_estimator_takes_a_dask_array(current):

@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 import orthonmf
 from orthonmf.errors import BlockFailedError
 from orthonmf.inputs.data import as_source
+from tests.same_bits import assert_same_bits
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -113,19 +114,6 @@ def fit(X, orthogonal="samples", **options):
     return orthonmf.factorize(X, 4, orthogonal=orthogonal, random_state=0, max_iter=5, **options)
 
 
-def same_bits(result, other):
-    np.testing.assert_array_equal(result.components, other.components)
-    np.testing.assert_array_equal(result.labels, other.labels)
-    np.testing.assert_array_equal(result.scales, other.scales)
-    np.testing.assert_array_equal(result.feature_labels, other.feature_labels)
-    loadings = [answer.loadings for answer in (result, other)]
-    np.testing.assert_array_equal(
-        *(a if a is None or isinstance(a, np.ndarray) else a.toarray() for a in loadings)
-    )
-    assert result.error == other.error
-    assert result.history == other.history
-
-
 @pytest.mark.filterwarnings("ignore::orthonmf.errors.FewerComponentsWarning")
 @pytest.mark.parametrize(
     ("orthogonal", "store", "dtype"),
@@ -139,7 +127,7 @@ def test_two_processes_give_the_bits_of_one(client, stored, orthogonal, store, d
     alone = fit(X, orthogonal, n_jobs=1)
     assert alone.components.dtype == dtype
     with client.as_current():
-        same_bits(fit(X, orthogonal), alone)
+        assert_same_bits(fit(X, orthogonal), alone)
 
 
 @pytest.mark.parametrize(("n_killed", "persisted"), [(1, True), (2, False)])
@@ -157,7 +145,7 @@ def test_killed_workers_do_not_change_a_bit(client, workers, stored, n_killed, p
         finally:
             killer.over.set()
             killer.join()
-    same_bits(disturbed, alone)
+    assert_same_bits(disturbed, alone)
     assert n_reads(stored) > killer.killed_at >= hold_at
 
 
@@ -219,5 +207,5 @@ def test_a_killed_client_leaves_a_checkpoint_from_which_another_goes_on(client, 
         before = n_reads(stored)
         resumed = fit(X, n_init=3, certificate=None, checkpoint=checkpoint)
         between = n_reads(stored)
-        same_bits(resumed, fit(X, n_init=3, certificate=None))
+        assert_same_bits(resumed, fit(X, n_init=3, certificate=None))
     assert between - before < n_reads(stored) - between

@@ -16,7 +16,7 @@ import orthonmf
 from orthonmf.engine import sources
 from orthonmf.engine.executors import Executor, Work
 from orthonmf.engine.kernels.dense import DENSE
-from tests.arrays import to_array
+from tests.same_bits import assert_same_bits
 
 
 class Numbers:
@@ -86,10 +86,7 @@ def test_one_two_and_four_threads_give_the_same_bits(orthogonal, store, dtype, m
         for n in (1, 2, 4)
     ]
     for other in fits[1:]:
-        np.testing.assert_array_equal(fits[0].components, other.components)
-        assert fits[0].error == other.error
-        assert fits[0].history == other.history
-        np.testing.assert_array_equal(to_array(fits[0].loadings), to_array(other.loadings))
+        assert_same_bits(other, fits[0])
 
 
 def _fit_error(seed):

@@ -13,6 +13,7 @@ from orthonmf.engine.gpu.tensor_source import ALIGNED_ROWS, TensorSource  # noqa
 from orthonmf.engine.sources import ArraySource, SlicedSource  # noqa: E402
 from tests.engine.stores import Slices  # noqa: E402
 from tests.engine.test_tensors import CPU, X, fit, with_small_blocks  # noqa: E402
+from tests.same_bits import assert_same_bits  # noqa: E402
 
 HOSTS = {
     "rows first": lambda: ArraySource(X),
@@ -65,6 +66,4 @@ def test_streamed_rows_give_the_bits_of_a_tensor(monkeypatch):
         )
         results.append(fit(torch.tensor(X)))
     for other in results[1:]:
-        np.testing.assert_array_equal(other.labels, results[0].labels)
-        np.testing.assert_array_equal(other.scales, results[0].scales)
-        assert other.error == results[0].error
+        assert_same_bits(other, results[0])

@@ -16,6 +16,7 @@ from orthonmf import fitting
 from orthonmf.files.archive import open_archive, write_archive
 from orthonmf.files.checkpoint import FileCheckpoint
 from orthonmf.progress import listening
+from tests.same_bits import assert_same_bits
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
@@ -51,17 +52,6 @@ def break_off(path, after, X, k, **options):
     return False
 
 
-def same(first, second):
-    np.testing.assert_array_equal(first.components, second.components)
-    for left, right in ((first.labels, second.labels), (first.scales, second.scales)):
-        assert (left is None) == (right is None)
-        assert left is None or np.array_equal(left, right)
-    assert first.error == second.error
-    assert first.history == second.history
-    assert first.n_sweeps == second.n_sweeps
-    assert first.steps_run == second.steps_run
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("orthogonal", "algorithm", "n_init"),
@@ -87,9 +77,9 @@ def test_a_fit_that_goes_on_ends_with_the_bits_of_an_unbroken_one(
     for after in (1, 9):
         path = tmp_path / f"after{after}"
         broken += break_off(path, after, X, 5, **options)
-        same(orthonmf.factorize(X, 5, checkpoint=path, **options), unbroken)
+        assert_same_bits(orthonmf.factorize(X, 5, checkpoint=path, **options), unbroken)
         # The file stays; a third call finds everything done.
-        same(orthonmf.factorize(X, 5, checkpoint=path, **options), unbroken)
+        assert_same_bits(orthonmf.factorize(X, 5, checkpoint=path, **options), unbroken)
     # Twenty columns are so few that a tournament and a short descent are all there is.
     assert broken >= (1 if orthogonal == "features" else 2)
 
@@ -111,7 +101,7 @@ def test_a_fit_goes_on_from_every_step_to_the_same_bits(tmp_path, monkeypatch):
     assert len(kept) > 4
     for content in kept:
         options["checkpoint"].write_bytes(content)
-        same(orthonmf.factorize(X, 8, **options), unbroken)
+        assert_same_bits(orthonmf.factorize(X, 8, **options), unbroken)
 
 
 def test_finished_sweeps_are_not_repeated(tmp_path):
@@ -132,7 +122,7 @@ def test_without_a_seed_the_random_numbers_of_the_file_go_on(tmp_path):
     options = {"certificate": None, "n_init": 3}
     assert break_off(tmp_path / "c", 5, X, 5, random_state=11, **options)
     resumed = orthonmf.factorize(X, 5, checkpoint=tmp_path / "c", **options)
-    same(resumed, orthonmf.factorize(X, 5, random_state=11, **options))
+    assert_same_bits(resumed, orthonmf.factorize(X, 5, random_state=11, **options))
 
 
 @pytest.mark.parametrize(
@@ -214,7 +204,7 @@ def test_a_killed_process_loses_nothing(tmp_path):
         resumed = orthonmf.factorize(X, 5, checkpoint=path, **options)
     unbroken = []
     with listening(lambda *announced: unbroken.append(1)):
-        same(resumed, orthonmf.factorize(X, 5, **options))
+        assert_same_bits(resumed, orthonmf.factorize(X, 5, **options))
     assert len(seen) < len(unbroken) - 15
     assert [entry.name for entry in tmp_path.iterdir()] == ["c"]
 

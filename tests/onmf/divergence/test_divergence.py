@@ -10,6 +10,7 @@ from orthonmf.errors import InvalidInputError
 from orthonmf.onmf.divergence import one_side
 from orthonmf.progress import listening
 from tests.oracles.divergence import least_divergence, least_divergence_with_core
+from tests.same_bits import assert_same_bits
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 KL = "kullback-leibler"
@@ -33,14 +34,6 @@ def topics(n=60, m=40, k=4, seed=0):
 def fit(X, k, orthogonal="samples", **options):
     options = {"random_state": 0, "beta_loss": KL, **options}
     return orthonmf.factorize(X, k, orthogonal=orthogonal, **options)
-
-
-def same(result, other):
-    assert np.array_equal(result.components, other.components)
-    np.testing.assert_array_equal(result.labels, other.labels)
-    np.testing.assert_array_equal(result.feature_labels, other.feature_labels)
-    assert result.divergence == other.divergence
-    assert result.history == other.history
 
 
 @pytest.mark.slow
@@ -140,8 +133,8 @@ def test_transform_finds_the_bits_of_the_fit_and_places_do_not_matter(size, dtyp
         file["X"] = X
         blocks = dask.from_array(X, chunks=(70, 40))
         for other in (csr_array(X), np.asfortranarray(X), mapped, file["X"], packed, blocks):
-            same(result, fit(other, *size, certificate=None))
-    same(result, fit(X, *size, certificate=None, n_jobs=2))
+            assert_same_bits(result, fit(other, *size, certificate=None))
+    assert_same_bits(result, fit(X, *size, certificate=None, n_jobs=2))
 
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])
@@ -248,7 +241,7 @@ def test_a_fit_that_was_broken_off_goes_on_to_the_same_bits(size, tmp_path):
 
     with pytest.raises(BrokenOffError), listening(stop):
         fit(X, *size, checkpoint=tmp_path / "found")
-    same(whole, fit(X, *size, checkpoint=tmp_path / "found"))
+    assert_same_bits(whole, fit(X, *size, checkpoint=tmp_path / "found"))
 
 
 @pytest.mark.parametrize("size", [(4, "samples"), (4, "features"), ((4, 3), "both")])
@@ -260,7 +253,7 @@ def test_large_data_go_through_a_sample_and_end_as_good(size, monkeypatch):
     sampled = fit(X, *size)
     assert sampled.steps_run[0] == "sample of rows"
     assert sampled.divergence <= 1.01 * whole.divergence
-    same(sampled, fit(X, *size, n_jobs=2))
+    assert_same_bits(sampled, fit(X, *size, n_jobs=2))
 
 
 def test_a_saved_result_is_the_same_and_keeps_its_loss(tmp_path):
@@ -269,7 +262,7 @@ def test_a_saved_result_is_the_same_and_keeps_its_loss(tmp_path):
         result = fit(X, *size, certificate=None)
         orthonmf.save(result, tmp_path / "result.npz")
         loaded = orthonmf.load(tmp_path / "result.npz")
-        same(result, loaded)
+        assert_same_bits(result, loaded)
         assert loaded.beta_loss == KL
         assert loaded.relative_error == result.relative_error
         assert np.array_equal(loaded.information_shares, result.information_shares)
