@@ -168,6 +168,15 @@ def test_the_same_data_give_the_same_certificate_whenever_it_is_computed():
     assert rng.bit_generator.state == state
 
 
+def test_what_a_full_rank_fit_has_proven_itself_is_kept():
+    X = some_matrix(shape=(6, 9))
+    free = fitted(X, 6, orthogonal="both", certificate=None, algorithm="paper")
+    more = fitted(X, 6, orthogonal="both", algorithm="paper")
+    assert free.certificate.method == "a packing of pairs"
+    assert pickle.loads(pickle.dumps(more)).certificate.ratio == free.certificate.ratio
+    assert more.certificate.ratio <= free.certificate.ratio
+
+
 # Data that changed
 
 
