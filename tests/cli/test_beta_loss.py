@@ -5,15 +5,14 @@ import json
 import numpy as np
 import pytest
 
+from tests.topics import topics
+
 LOSS = ("--beta-loss", "kullback-leibler")
 
 
 @pytest.fixture
 def counts(tmp_path):
-    rng = np.random.default_rng(0)
-    profiles = rng.dirichlet(np.full(30, 0.1), 3)
-    X = rng.poisson(30 * profiles[np.arange(60) % 3])
-    np.savetxt(tmp_path / "counts.csv", X, delimiter=",", fmt="%d")
+    np.savetxt(tmp_path / "counts.csv", topics(60, 30, 3)[0], delimiter=",", fmt="%d")
     return "counts.csv"
 
 

@@ -5,15 +5,14 @@ import pytest
 
 import orthonmf
 from orthonmf import OrthogonalNMF
+from tests.topics import topics
 
 KL = "kullback-leibler"
 
 
 @pytest.fixture(scope="module")
 def counts():
-    rng = np.random.default_rng(0)
-    profiles = rng.dirichlet(np.full(30, 0.1), 3)
-    return rng.poisson(30 * profiles[np.arange(60) % 3]).astype(float)
+    return topics(60, 30, 3)[0]
 
 
 @pytest.mark.parametrize("orthogonal", ["samples", "features"])

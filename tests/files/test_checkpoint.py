@@ -16,40 +16,15 @@ from orthonmf import fitting
 from orthonmf.files.archive import open_archive, write_archive
 from orthonmf.files.checkpoint import FileCheckpoint
 from orthonmf.progress import listening
+from tests.broken_off import break_off
 from tests.same_bits import assert_same_bits
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 
 
-class BrokenOffError(Exception):
-    """Stands for whatever ends a process."""
-
-
 def some_matrix(seed=0):
     """Nothing but noise, so that no start is near the end: a fit takes many sweeps."""
     return np.random.default_rng(seed).exponential(size=(600, 20))
-
-
-def written(path):
-    return path.stat().st_mtime_ns if path.exists() else None
-
-
-def break_off(path, after, X, k, **options):
-    """Run a fit and break it off when it has kept something new so many times."""
-    before = written(path)
-    seen = set()
-
-    def count(*announced):
-        seen.add(written(path))
-        if len(seen - {before}) == after:
-            raise BrokenOffError
-
-    try:
-        with listening(count):
-            orthonmf.factorize(X, k, checkpoint=path, **options)
-    except BrokenOffError:
-        return True
-    return False
 
 
 @pytest.mark.slow

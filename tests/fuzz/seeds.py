@@ -17,9 +17,9 @@ import orthonmf
 from orthonmf.cli.folder import MODEL, SELECTION, SUMMARY
 from orthonmf.engine.sources import digest_rows
 from orthonmf.evidence import Evidence
-from orthonmf.progress import listening
 from orthonmf.selection.journal import TITLE, VERSION
 from orthonmf.selection.trial import Trial
+from tests.broken_off import break_off
 from tests.files.making import npy, npz, packed, unpacked
 
 X = np.round(np.random.default_rng(5).random((7, 5)) * (np.arange(5) % 2 == np.c_[:7] % 2), 3)
@@ -222,26 +222,10 @@ def own_seeds(folder):
     clusters = orthonmf.BipartiteCorrelationClustering(random_state=0).fit(X > 0)
     clusters.certificate_ = replace(clusters.certificate_, seconds=0.0)
     yield model_seed(clusters, folder)
-    yield seed("checkpoint", checkpoint(folder / "c"), "c", "checkpoint")
+    break_off(folder / "c", 1, X, 2, **CHECKPOINT_OPTIONS)
+    yield seed("checkpoint", (folder / "c").read_bytes(), "c", "checkpoint")
     yield seed("trials", journal(), "trials.jsonl", "trials")
     yield from report_seeds(folder / "report")
-
-
-class BrokenOffError(Exception):
-    """Ends a fit when it has kept something."""
-
-
-def checkpoint(path):
-    def stop(*announced):
-        if path.exists():
-            raise BrokenOffError
-
-    try:
-        with listening(stop):
-            orthonmf.factorize(X, 2, **CHECKPOINT_OPTIONS, checkpoint=path)
-    except BrokenOffError:
-        pass
-    return path.read_bytes()
 
 
 def journal():

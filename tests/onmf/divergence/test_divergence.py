@@ -8,9 +8,10 @@ from scipy.special import kl_div
 import orthonmf
 from orthonmf.errors import InvalidInputError
 from orthonmf.onmf.divergence import one_side
-from orthonmf.progress import listening
+from tests.broken_off import break_off
 from tests.oracles.divergence import least_divergence, least_divergence_with_core
 from tests.same_bits import assert_same_bits
+from tests.topics import topics
 
 pytestmark = pytest.mark.filterwarnings("ignore::orthonmf.FewerComponentsWarning")
 KL = "kullback-leibler"
@@ -23,12 +24,6 @@ def tiny(seed, shape=(7, 5)):
     if seed % 3 == 0:
         X[1] = X[0]
     return X
-
-
-def topics(n=60, m=40, k=4, seed=0):
-    rng = np.random.default_rng(seed)
-    profiles = rng.dirichlet(np.full(m, 0.1), k)
-    return rng.poisson(30 * profiles[np.arange(n) % k]).astype(float), np.arange(n) % k
 
 
 def fit(X, k, orthogonal="samples", **options):
@@ -223,24 +218,12 @@ def test_what_the_divergence_cannot_do_is_refused_with_the_remedy(options, remed
         fit(X, 3, missing_values=np.nan)
 
 
-class BrokenOffError(Exception):
-    """Stands for whatever ends a process."""
-
-
 @pytest.mark.parametrize("size", [(4, "samples"), (4, "features"), ((4, 3), "both")])
 def test_a_fit_that_was_broken_off_goes_on_to_the_same_bits(size, tmp_path):
     X, _ = topics(300, 80, 6)
+    options = {"orthogonal": size[1], "random_state": 0, "beta_loss": KL}
+    assert break_off(tmp_path / "found", 1, X, size[0], **options)
     whole = fit(X, *size)
-    heard = 0
-
-    def stop(step, error):
-        nonlocal heard
-        heard += 1
-        if heard == 6:
-            raise BrokenOffError
-
-    with pytest.raises(BrokenOffError), listening(stop):
-        fit(X, *size, checkpoint=tmp_path / "found")
     assert_same_bits(whole, fit(X, *size, checkpoint=tmp_path / "found"))
 
 
