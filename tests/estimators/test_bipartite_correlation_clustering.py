@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 from orthonmf.correlation_clustering.graph import Biadjacency
@@ -44,6 +45,8 @@ def test_lone_vertices_are_in_labels_but_not_in_biclusters():
     assert model.column_labels_[-2:].tolist() == [4, 5]
     assert not model.rows_[:, -1].any()
     assert not model.columns_[:, -2:].any()
+    with pytest.raises(NotFittedError):
+        _ = BipartiteCorrelationClustering().rows_
 
 
 def test_names_of_vertices_are_kept():
