@@ -1,9 +1,5 @@
 """What is optional is imported, or missed with a message that helps."""
 
-import re
-import tomllib
-from pathlib import Path
-
 import pytest
 
 from orthonmf.errors import MissingExtraError
@@ -19,15 +15,3 @@ def test_a_missing_package_is_named_with_the_extra_that_brings_it(module):
         "the extra 'gpu' of orthonmf brings it"
     )
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
-
-
-def test_every_extra_that_a_message_names_is_one_of_the_project():
-    root = Path(__file__).parents[1]
-    declared = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    named = {
-        extra
-        for path in root.glob("src/**/*.py")
-        for extra in re.findall(r'import_extra\([^)]*?"(\w+)"\)', path.read_text(encoding="utf-8"))
-    }
-    assert named
-    assert named <= set(declared["optional-dependencies"])

@@ -4,8 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from scipy.io import mmwrite
-from scipy.sparse import coo_array
 
 from orthonmf.cli.commands import load_command
 from tests.cli.running import check_refused
@@ -79,21 +77,6 @@ def test_advice_of_the_library_is_given_in_options(tmp_path, run):
     done = run("bicluster", "counts.npy")
     assert "--binarize T" in done.err
     assert "binarize=t" not in done.err
-
-
-def test_folders_of_10x_genomics_are_read(tmp_path, run, blocks):
-    folder = tmp_path / "tenx"
-    folder.mkdir()
-    mmwrite(folder / "matrix.mtx", coo_array(blocks.T))
-    (folder / "barcodes.tsv").write_text("".join(f"c{i}\n" for i in range(30)))
-    (folder / "genes.tsv").write_text("".join(f"E{i}\tg{i}\n" for i in range(12)))
-    done = run("fit", "tenx", "-k", 3, "--seed", 0, code=0)
-    assert done.out.startswith("tenx: 30 x 12")
-    assert "g" in done.out.splitlines()[3]
-    (folder / "b_matrix.mtx").write_text("")
-    assert "several matrices: b_matrix.mtx, matrix.mtx" in run("fit", "tenx").err
-    (tmp_path / "none").mkdir()
-    assert "neither a Zarr store" in run("fit", "none").err
 
 
 def test_negative_entries_of_an_h5ad_point_to_what_is_raw(tmp_path, run, blocks):

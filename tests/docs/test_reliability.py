@@ -1,8 +1,6 @@
 """docs/reliability.md has every row of its command, and tells what is seen."""
 
-import os
 import re
-import signal
 import sys
 from pathlib import Path
 
@@ -36,18 +34,3 @@ def test_one_row_is_made_again_as_it_stands():
     (made,) = [line for line in command.page("a NaN weight").splitlines() if "a NaN weight" in line]
     (row,) = [row for row in rows() if row[0] == "a NaN weight"]
     assert made.split(" | ")[1] == row[1]  # what scikit-learn says is up to its version
-
-
-def test_crashes_exceptions_and_answers_are_told_apart():
-    trying = pytest.importorskip("benchmarks.reliability.trying")
-
-    def refuse():
-        raise ValueError("no | such\nthing")
-
-    def crash():
-        signal.signal(signal.SIGSEGV, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGSEGV)
-
-    assert trying.try_it(lambda: "answer") == "answer"
-    assert trying.try_it(refuse) == "refused: ValueError: `no \\| such thing`"
-    assert trying.try_it(crash) == "**the process dies**: SIGSEGV"

@@ -1,6 +1,7 @@
 """Refits through their door: what is repeated, what is multiplied, what is refused."""
 
 import pickle
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from orthonmf.datasets import make_planted
 from orthonmf.engine.losses import LOSSES
 from orthonmf.errors import InvalidInputError, SourceChangedError
 from orthonmf.progress import listening
+from orthonmf.stability import refits
 from tests.published_fits import quiet_fit
 
 SETTINGS = ["samples", "features", "both"]
@@ -159,16 +161,10 @@ def test_feature_groups_share_a_weight():
 def test_a_refit_repeats_the_options_of_the_fit(monkeypatch):
     X = planted()
     result = orthonmf.factorize(X, 3, algorithm="paper", kmeans="ls++", n_init=2, max_iter=9)
-    seen = []
-    from orthonmf.stability import refits
-
-    def watch(X, n_components, **options):
-        seen.append(options)
-        return orthonmf.factorize(X, n_components, **options)
-
+    watch = Mock(wraps=orthonmf.factorize)
     monkeypatch.setattr(refits, "factorize", watch)
     result.refit(X, 2)
-    for options in seen:
+    for options in (call.kwargs for call in watch.call_args_list):
         assert (options["algorithm"], options["kmeans"], options["n_init"]) == ("paper", "ls++", 2)
         assert (options["max_iter"], options["init"]) == (9, "auto")
 

@@ -78,10 +78,17 @@ def test_10x_folders_give_cells_as_rows(tmp_path, X):
     (tmp_path / "barcodes.tsv").write_text("".join(f"{name}\n" for name in ROWS))
     with gzip.open(tmp_path / "features.tsv.gz", "wt") as file:
         file.write("E0\ta\tGene\nE1\tb\tGene\nE2\ttwin\tGene\nE3\ttwin\tGene\n")
-    same(read_matrix(tmp_path / "matrix.mtx.gz"), X, ROWS, ("a", "b", "twin (E2)", "twin (E3)"))
+    for path in (tmp_path, tmp_path / "matrix.mtx.gz"):
+        same(read_matrix(path), X, ROWS, ("a", "b", "twin (E2)", "twin (E3)"))
     (tmp_path / "barcodes.tsv").write_text("one\n")
     with pytest.raises(FileError, match="does not fit the files next to it: 1 barcodes"):
-        read_matrix(tmp_path / "matrix.mtx.gz")
+        read_matrix(tmp_path)
+    (tmp_path / "b_matrix.mtx").write_text("")
+    with pytest.raises(FileError, match=r"several matrices: b_matrix\.mtx, matrix\.mtx"):
+        read_matrix(tmp_path)
+    (tmp_path / "none").mkdir()
+    with pytest.raises(FileError, match="neither a Zarr store"):
+        read_matrix(tmp_path / "none")
 
 
 def test_what_is_recognized_can_be_overruled(tmp_path):
