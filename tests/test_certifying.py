@@ -301,7 +301,7 @@ def test_a_file_that_was_closed_is_told(tmp_path):
 
 
 def test_threads_that_look_at_the_same_time_compute_one():
-    X, n_threads = some_matrix(), 6
+    X, n_threads = some_matrix(), 4
     result, model = fitted(X), orthonmf.OrthogonalNMF(3, random_state=0).fit(X)
     waiting = threading.Barrier(n_threads)
     seen = [[], []]
