@@ -5,11 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthonmf.bounds.eigenvalues import (
-    SINGLE_SIDE,
-    Eigenpairs,
-    top_sum_upper_bound,
-)
+from orthonmf.bounds.eigenvalues import SINGLE_SIDE, Eigenpairs, top_sum_upper_bound
 from orthonmf.bounds.singular_values import tail_from_gram
 
 

@@ -8,10 +8,7 @@ from scipy.sparse import csr_array
 
 import orthonmf
 from orthonmf.bounds.allowance import Allowance
-from orthonmf.bounds.groups import (
-    grouped_bound,
-    length_error,
-)
+from orthonmf.bounds.groups import grouped_bound, length_error
 from tests.guarantees.small_matrices import at_most
 from tests.oracles.single_factor import best_single_factor_error
 from tests.quick_cases import mostly_slow

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from orthonmf.correlation_clustering.solve import (
-    ALGORITHMS,
-    CORRELATION_CLUSTERING_RATIO,
-)
+from orthonmf.correlation_clustering.solve import ALGORITHMS, CORRELATION_CLUSTERING_RATIO
 from tests.correlation_clustering.graphs import cluster, planted_graph, random_graph
 from tests.oracles.correlation_clustering import disagreements, fewest_disagreements
 from tests.quick_cases import mostly_slow

@@ -7,7 +7,7 @@ import pytest
 
 import orthonmf
 from orthonmf.engine.dask import blocks as tasks
-from orthonmf.engine.dask.recipes import MOST_BYTES, follow, recipes_of
+from orthonmf.engine.dask.recipes import MOST_BYTES, recipes_of
 from orthonmf.engine.executors import Executor, Work, executor_for
 from orthonmf.inputs.data import as_source
 
@@ -90,22 +90,6 @@ def large_result(kernel, rows):
 
 def recipes(array):
     return recipes_of(array, [dask.optimize(chunk)[0] for chunk in array.to_delayed()[:, 0]])
-
-
-def test_a_recipe_makes_the_chunk():
-    made = recipes(array_of((4, 5, 6)))
-    assert len(made) == 3
-    np.testing.assert_array_equal(follow(made[1]), make_rows(4, 9))
-    joined = recipes(array_of((4, 5, 6, 7)).rechunk(((9, 13), M)) * 2)
-    np.testing.assert_array_equal(follow(joined[1]), 2 * make_rows(9, 22))
-
-
-def test_a_constant_may_be_shared_and_is_in_every_recipe(tmp_path):
-    zarr = pytest.importorskip("zarr")
-    stored = zarr.create_array(str(tmp_path / "x"), shape=(20, M), dtype="f8", chunks=(5, M))
-    stored[:] = make_rows(0, 20)
-    made = recipes(da.from_zarr(stored))
-    np.testing.assert_array_equal(follow(made[3]), make_rows(15, 20))
 
 
 def test_what_the_cluster_holds_or_shares_or_is_long_has_no_recipe(client):

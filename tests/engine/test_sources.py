@@ -5,12 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from orthonmf.engine import sources
-from orthonmf.engine.sources import (
-    ArraySource,
-    CsrSource,
-    dense_boundaries,
-    sparse_boundaries,
-)
+from orthonmf.engine.sources import ArraySource, CsrSource, dense_boundaries, sparse_boundaries
 from tests.engine.weighted import some_numbers
 
 

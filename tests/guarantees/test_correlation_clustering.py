@@ -22,10 +22,7 @@ from orthonmf.correlation_clustering.rounding import (
     round_to_patterns,
 )
 from tests.correlation_clustering.graphs import cluster, planted_graph, random_graph
-from tests.oracles.correlation_clustering import (
-    expected_pivot_disagreements,
-    fewest_disagreements,
-)
+from tests.oracles.correlation_clustering import expected_pivot_disagreements, fewest_disagreements
 from tests.quick_cases import mostly_slow
 
 

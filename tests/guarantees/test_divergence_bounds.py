@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from orthonmf.bounds.divergence import (
-    captured_from_above,
-    divergence_from_below,
-)
+from orthonmf.bounds.divergence import captured_from_above, divergence_from_below
 from orthonmf.bounds.reweighting import Contingency
 from orthonmf.bounds.table import Case, find_bounds
 from orthonmf.cost import information_between, weights_may_change

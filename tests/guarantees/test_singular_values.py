@@ -17,11 +17,10 @@ def unguarded_tail(gram, k):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_the_tail_never_exceeds_the_optimum(seed, k):
-    rng = np.random.default_rng(seed)
-    for X in small_matrices(rng, 6, 4, 60):
+def test_the_tail_never_exceeds_the_optimum(k):
+    rng = np.random.default_rng(k)
+    for X in small_matrices(rng, 6, 4, 100):
         optimum, total = best_single_factor_error(X, k), float(np.sum(X**2))
         for gram, length in ((X @ X.T, 4), (X.T @ X, 6)):
             assert at_most(tail_from_gram(gram, k, length).value, optimum, total)
@@ -55,7 +54,7 @@ def test_a_wrong_factor_costs_tightness_never_truth(monkeypatch):
         return np.tril(rng.standard_normal(matrix.shape)) * 10.0 ** rng.uniform(-3, 1)
 
     monkeypatch.setattr(semidefinite, "cholesky", wrong_cholesky)
-    for _ in range(300):
+    for _ in range(100):
         X = rng.exponential(size=(7, 7))
         gram = X @ X.T
         vectors = np.linalg.qr(rng.standard_normal((7, 3)))[0]
@@ -68,7 +67,7 @@ def test_a_wrong_factor_costs_tightness_never_truth(monkeypatch):
 
 def test_the_proven_sum_is_as_good_as_the_eigenvalues_whatever_the_gap():
     rng = np.random.default_rng(10)
-    for _ in range(300):
+    for _ in range(100):
         p = int(rng.integers(3, 40))
         k = int(rng.integers(1, p))
         rotation = np.linalg.qr(rng.standard_normal((p, p)))[0]

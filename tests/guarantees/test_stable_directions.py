@@ -22,7 +22,7 @@ def error_of(X, directions):
     return np.sum(X**2) - np.square(X @ units.T).max(axis=1).sum()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_no_exchange_of_a_stable_direction_lowers_the_error(seed):
     rng = np.random.default_rng(seed)
     X = rng.exponential(size=(12, 5)) ** 2
