@@ -77,10 +77,10 @@ def test_groups_that_are_no_more_than_the_parts_prove_nothing():
 def test_a_tight_certificate_of_points_that_fall_into_few_groups(case):
     rng = np.random.default_rng(0)
     if case == "one direction":
-        X, k = np.ones((6_000, 20)) + 1e-7 * rng.random((6_000, 20)), 3
+        X, k = np.ones((12_000, 20)) + 1e-7 * rng.random((12_000, 20)), 3
         labels = rng.integers(3, size=len(X))
     elif case == "six kinds of rows":
-        k, labels = 8, rng.integers(6, size=6_000)
+        k, labels = 8, rng.integers(6, size=12_000)
         X = rng.random((6, 20))[labels]
     else:
         X, k = rng.random((1000, 30)), 425

@@ -274,7 +274,7 @@ def test_odd_file_names_are_ordinary(name, table, tmp_path, run):
 
 @pytest.mark.slow
 def test_select_k_over_pairs_is_shown_as_a_table(table, tmp_path, run):
-    arguments = ("--k", "2,2:3", "--orthogonal", "both", "--repetitions", 1, "--seed", 0)
+    arguments = ("--k", "2:2,2:3", "--orthogonal", "both", "--repetitions", 1, "--seed", 0)
     done = run("select-k", table, *arguments, "-o", "out", code=0)
     assert "2,3" in done.out
     kept = json.loads((tmp_path / "out" / "selection.json").read_text())

@@ -51,8 +51,8 @@ def test_of_counts_under_the_divergence_kept_rows_are_right_and_noise_is_not_kep
     in_group = in_place(planted, result.labels, k)
     assert in_group[sure >= 0.9].mean() > 0.95
     assert in_group[sure < 0.6].mean() < 0.8
-    noise = np.random.default_rng(0).poisson(0.2, (100, 60)) + 0.0
-    stability = orthonmf.factorize(noise, 4, **options).refit(noise, 6, random_state=0)
+    noise = np.random.default_rng(0).poisson(0.2, (150, 100)) + 0.0
+    stability = orthonmf.factorize(noise, 4, **options).refit(noise, 10, random_state=0)
     assert np.mean(stability.kept() >= 0) < 0.1
     assert stability.agreement < 0.2
 
