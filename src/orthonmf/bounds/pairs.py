@@ -23,6 +23,8 @@ Roundings, for rows of m entries:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -101,15 +103,21 @@ def _promising_pairs(rows: csr_array, n_partners: int) -> tuple[Array, Array]:
     return np.divmod(np.unique(np.concatenate(keys)), max(1, n))
 
 
-def _pair_costs(rows: csr_array, first: Array, second: Array) -> Array:
-    """Lower bounds on f for each pair of unit rows, less what rounding may have added.
+def _pair_costs(
+    rows: Array | csr_array,
+    first: Array,
+    second: Array,
+    prepare: Callable[[Any], csr_array] = csr_array,
+) -> Array:
+    """Lower bounds on f for each pair, less what rounding may have added.
 
-    0 for rows that are not of length 1, and where squares may have underflowed.
+    ``prepare`` makes computed unit rows of some rows. 0 for rows that are not of length 1 then, and
+    where squares may have underflowed.
     """
     costs = np.empty(len(first))
     rounding = pair_rounding(rows.shape[1])
     for part in slices(len(first), PART_ENTRIES * rows.shape[0] // max(1, rows.size)):
-        left, right = rows[first[part]], rows[second[part]]
+        left, right = prepare(rows[first[part]]), prepare(rows[second[part]])
         overlap = left.minimum(right).power(2).sum(axis=1)
         cosines = left.multiply(right).sum(axis=1)
         least = np.minimum(1.0 - cosines - rounding, overlap * (1.0 - rounding))
@@ -184,7 +192,7 @@ def removal_packing_bound(
     rows, ``removed`` (t,) is what it took from both ends.
     """
     n, m = rows.shape
-    costs = _pair_costs(_unit_rows(rows), first, second)
+    costs = _pair_costs(rows, first, second, _unit_rows)
     # A squared norm takes m products and sums, its entries have been through the roundings of a
     # weight each, and up to n of parallel rows were added up.
     sound = np.where(weights > LIGHT, weights, 0.0)
