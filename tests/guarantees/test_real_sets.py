@@ -1,5 +1,6 @@
 """A single default fit of the real sets stays near the best values known."""
 
+import numpy as np
 import pytest
 
 import orthonmf
@@ -39,7 +40,8 @@ def test_a_default_fit_is_near_the_best_known_and_certified(real_set, name, orth
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(THREE_FACTORS))
 def test_default_fits_with_a_core_are_near_the_best_known(real_set, name):
-    options = {"orthogonal": "both", "random_state": 0, "certificate": None}
-    found = orthonmf.factorize(real_set(name), (6, 6), **options)
-    assert found.relative_squared_error <= THREE_FACTORS[name]
-    assert found.core.shape == (6, 6)
+    X, options = real_set(name), {"orthogonal": "both", "certificate": None}
+    fits = [orthonmf.factorize(X, (6, 6), random_state=seed, **options) for seed in range(3)]
+    errors = [fit.relative_squared_error for fit in fits]
+    assert np.median(errors) <= THREE_FACTORS[name]
+    assert fits[0].core.shape == (6, 6)

@@ -277,7 +277,7 @@ def test_other_data_of_the_same_shape_are_refused(orthogonal, tmp_path):
         result = factorize(X, 3, orthogonal=orthogonal, sample_weight=weight, random_state=0)
         orthonmf.write_report(result, X, tmp_path / "page.html")
         for other in (X[:5], X[:, ::-1], X + 0.3, X * np.linspace(1, 2, 30)[:, None]):
-            told = "pass the X that was" if len(other) == 5 else "not the matrix of this result"
+            told = "of shape .30, 12. was" if len(other) == 5 else "not the matrix of this result"
             with pytest.raises(orthonmf.OrthoNMFError, match=told):
                 orthonmf.write_report(result, other, tmp_path / "other.html")
     assert not (tmp_path / "other.html").exists()

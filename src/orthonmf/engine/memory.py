@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
-from rich.filesize import decimal
 
 from orthonmf.errors import TooLargeError
 
@@ -22,6 +21,8 @@ def refuse_beyond_memory(needed: int, what: str, remedy: str) -> None:
         return
     available = available_memory()
     if needed > available:
+        from rich.filesize import decimal  # no fit that goes on needs it
+
         raise TooLargeError(
             f"{what} takes about {decimal(needed)}, but {decimal(available)} of memory are "
             f"available; {remedy}"

@@ -77,6 +77,14 @@ class DirectionSweep(Sweep):
     captured: Array  # (k,) weighted sum of squared products over the points of each label
     unit: Array | None = None  # (k, m) over rows: the unit vectors of what was swept
 
+    @property
+    def captured_next(self) -> Array:
+        """(k,) what the directions after the sweep capture at the least: ``|S|^2 / w`` of each.
+
+        A Rayleigh quotient: at most the top squared singular value of the points of the component.
+        """
+        return divide(square_lengths(self.sums), self.captured)
+
 
 class Points(ABC):
     """Weighted points; centers and directions are (k, m) arrays as told above."""

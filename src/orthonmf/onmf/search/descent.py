@@ -12,7 +12,6 @@ from orthonmf.checkpoint import Checkpoint, Step
 from orthonmf.engine.points import DirectionSweep, Points, move_idle
 from orthonmf.onmf.solution import Solution
 from orthonmf.typing import Array
-from orthonmf.vectors import divide, square_lengths
 
 SETTLED = "settled"  # text of a step whose directions are those of its last sweep
 
@@ -82,8 +81,6 @@ def _power_update(points: Points, directions: Array, known: DirectionSweep | Non
     """
     sweep = known or points.sweep_directions(directions, by_point=points.sweeps_are_final)
     captured = float(sweep.captured.sum())
-    # |S|^2 / w is what the next direction captures of its points at the least.
-    least_next = float(divide(square_lengths(sweep.sums), sweep.captured).sum())
 
     def reuse_idle() -> bool:
         idle = np.flatnonzero(sweep.captured <= 0)
@@ -96,7 +93,7 @@ def _power_update(points: Points, directions: Array, known: DirectionSweep | Non
     return Update(
         captured=captured,
         vectors=sweep.sums,
-        next_gain=least_next - captured,
+        next_gain=float(sweep.captured_next.sum()) - captured,
         sweep=sweep,
         reuse_idle=reuse_idle,
     )

@@ -81,14 +81,6 @@ def energies_along(points: Samples, unit: Array) -> Array:
     return energies
 
 
-def captured_next(sweep: DirectionSweep) -> Array:
-    """(k,) what the directions after a sweep capture at the least: ``|S|^2 / w`` of each.
-
-    A Rayleigh quotient: at most the top squared singular value of the points of the component.
-    """
-    return divide(square_lengths(sweep.sums), sweep.captured)
-
-
 def move_points(points: Samples, solution: Solution, *, max_passes: int, tol: float) -> Solution:
     """Pass over points, moving those that should, until a pass gains less than ``tol``.
 
@@ -101,7 +93,7 @@ def move_points(points: Samples, solution: Solution, *, max_passes: int, tol: fl
     if not promised > least:
         return solution
     [candidates] = points.cut([movable])
-    captured, labels, share = float(captured_next(best).sum()), best.labels, SHARE_MOVED_AT_ONCE
+    captured, labels, share = float(best.captured_next.sum()), best.labels, SHARE_MOVED_AT_ONCE
     for _ in range(max_passes):
         moving, entering, directions = _pass(candidates, labels[movable], best, share)
         if len(moving) == 0:
@@ -109,7 +101,7 @@ def move_points(points: Samples, solution: Solution, *, max_passes: int, tol: fl
         moved_labels = labels.copy()
         moved_labels[movable[moving]] = entering
         moved = points.update(moved_labels, directions)
-        gained = float(captured_next(moved).sum()) - captured
+        gained = float(moved.captured_next.sum()) - captured
         if gained <= 0:  # too much moved at once: try again with more care
             share /= 8
             if share < SMALLEST_SHARE:
@@ -144,7 +136,7 @@ def _pass(
     points: Samples, labels: Array, sweep: DirectionSweep, share: float
 ) -> tuple[Array, Array, Array]:
     """Which points should move, where to, and the unit directions (k, m) of all components then."""
-    unit, energies = unit_lengths(sweep.sums), captured_next(sweep)
+    unit, energies = unit_lengths(sweep.sums), sweep.captured_next
     alpha = energies_along(points, unit)
     targets, net = net_gains(alpha, points.weights, labels, energies)
     better = np.flatnonzero(net > 1e-12 * points.weights)

@@ -15,7 +15,6 @@ from itertools import islice
 import numpy as np
 
 from orthonmf.engine.points import DirectionSweep, Samples
-from orthonmf.onmf.search.moves import captured_next
 from orthonmf.typing import Array
 from orthonmf.vectors import divide, unit_lengths
 
@@ -78,7 +77,7 @@ def repair(
         for _ in range(sweeps_after):
             sweeps.append(points.sweep_directions(sweeps[-1].sums))
         n_sweeps += len(sweeps)
-        if not captured_next(sweeps[-1]).sum() > captured_next(sweep).sum():
+        if not sweeps[-1].captured_next.sum() > sweep.captured_next.sum():
             most = n_exchanges // 4
             if most == 0:
                 break
