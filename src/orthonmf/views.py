@@ -83,9 +83,11 @@ def strengths(result: Factorization) -> Array:
     loss = LOSSES[result.beta_loss]
     if result.labels is not None and result.scales is not None:
         return loss.group_sizes(result.labels, result.scales, result.n_components_found)
-    loadings = np.asarray(result.loadings, dtype=np.float64)
-    largest = float(loadings.max(initial=0.0)) or 1.0
-    return largest * loss.lengths((loadings / largest).T)  # whatever the scale, it is in range
+    # One component at a time: loadings are the largest thing that a fit over features makes.
+    columns = np.asarray(result.loadings).T
+    largest = float(columns.max(initial=0.0)) or 1.0  # whatever the scale, it is in range
+    shares = (np.divide(column, largest, dtype=np.float64) for column in columns)
+    return largest * np.array([loss.lengths(share[None])[0] for share in shares])
 
 
 def strongest(result: Factorization) -> Array:

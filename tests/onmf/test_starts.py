@@ -162,3 +162,13 @@ def test_streamed_columns_along_fewer_directions_than_components_are_fitted_exac
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     found = orthonmf.factorize(mapped, k, orthogonal="features", random_state=0)
     assert found.relative_squared_error < 1e-12
+
+
+def test_streamed_float32_columns_in_fewer_dimensions_than_candidates_are_fitted(tmp_path):
+    """Products in float32 are no products of any vectors, to rounding, where vectors are many."""
+    X = np.random.default_rng(0).random((8, 60)).astype(np.float32)
+    np.save(tmp_path / "X.npy", X)
+    options = {"orthogonal": "features", "random_state": 0, "certificate": None}
+    mapped = orthonmf.factorize(np.load(tmp_path / "X.npy", mmap_mode="r"), 3, **options)
+    error = orthonmf.factorize(X, 3, **options).relative_squared_error
+    assert mapped.relative_squared_error <= 1.1 * error

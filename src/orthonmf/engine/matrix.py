@@ -321,6 +321,10 @@ class Matrix:
         that needs all pairs of rows, and for code of the user.
         """
         rows, columns = self._scales(row_scales, column_scales)
+        if not self.source.kernel.sparse:
+            whole = np.empty(self.shape)
+            self.fold("multiply", columns, rows, rows=[whole])
+            return np.ascontiguousarray(whole.T) if transposed else whole
         blocks: list[Any] = []
         self.fold("multiply", columns, rows, absorb=lambda part, block: blocks.append(block))
         return stack(blocks, transposed)

@@ -331,8 +331,12 @@ class Samples(Points):
         return self.matrix.part(indices).row_gram()
 
     def products_of(self, indices: Array, exact: bool = True) -> Products:
-        """Products of the weighted points at these positions, in float32 if not exact."""
-        part = self.matrix.part(indices)
+        """Products of the weighted points at these positions, in float32 if not exact.
+
+        The positions are in order, each there once: as many as there are points are all of them.
+        """
+        everyone = len(indices) == len(self.weights)
+        part = self.matrix if everyone else self.matrix.part(indices)
         whole = part.whole() if exact else part.whole().astype(np.float32)
         kernel = part.source.kernel
         if rows_are_short(*part.shape, kernel):
@@ -475,7 +479,7 @@ class StreamedColumns(Points):
         return self.at(np.flatnonzero(chances * total < count * missed)), total
 
     def gram(self, centers: Array) -> Array:
-        return self.matrix.column_products(centers)[0] @ centers.T
+        return self.matrix.column_products(centers, exact=True)[0] @ centers.T
 
     def sums(self, labels: Array, k: int) -> Array:
         """Combinations that sum ``weight * normalized column`` over the columns of each label."""

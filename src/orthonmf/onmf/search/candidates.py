@@ -148,8 +148,12 @@ def with_few_coordinates(centers: Array, cosines: Array | None) -> Array:
     if cosines is None and m <= 2 * c:
         return centers
     cosines = centers @ centers.T if cosines is None else cosines
-    # What is added gives the matrix a root where vectors depend on each other.
-    return np.linalg.cholesky(cosines + ROOT_SLACK * np.eye(c))
+    try:
+        # What is added gives the matrix a root where vectors depend on each other.
+        return np.linalg.cholesky(cosines + ROOT_SLACK * np.eye(c))
+    except np.linalg.LinAlgError:  # rounding was more than that
+        values, vectors = np.linalg.eigh(cosines)
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def choose(points: Points, candidates: Candidates, k: int, rng: np.random.Generator) -> Array:
