@@ -34,6 +34,8 @@ HANG = 900  # seconds of one case
 ALLOWED = {"memory MB": 30.0, "file descriptors": 2, "threads": 2, "processes": 0,
            "temporary files": 0}  # fmt: skip
 FEWEST_ROUNDS = 8  # that tell whether something grows
+# mallopt of the GNU C library: thresholds from which memory is given back and mapped, arenas.
+GIVE_BACK = {-1: 2**17, -3: 2**17, -8: 1}
 
 
 @dataclass
@@ -84,6 +86,17 @@ class Soak:
         self.samples.append(dict(zip(ALLOWED, values, strict=True)))
 
 
+def give_back_at_once() -> None:
+    """Have the C library keep no free memory, where it can be told so.
+
+    Else it keeps tens of megabytes for every thread that has once held large arrays, and raises
+    the size from which it gives them back: what is in use would not be seen.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    for option, value in GIVE_BACK.items() if mallopt else ():
+        mallopt(option, value)
+
+
 def growth(samples: list[dict[str, float]]) -> pd.DataFrame:
     """What was held after the warm-up and in the end, a row per resource, and which of them grew.
 
@@ -111,6 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--case", type=int, help="this one alone")
     parser.add_argument("--write", type=Path, help="a file of Markdown")
     given = parser.parse_args(arguments)
+    give_back_at_once()
     began, seconds = time.monotonic(), 3600 * given.hours + 60 * given.minutes
     with tempfile.TemporaryDirectory() as folder:
         usual, tempfile.tempdir = tempfile.tempdir, folder
