@@ -327,7 +327,8 @@ class Matrix:
             return np.ascontiguousarray(whole.T) if transposed else whole
         blocks: list[Any] = []
         self.fold("multiply", columns, rows, absorb=lambda part, block: blocks.append(block))
-        return stack(blocks, transposed)
+        stacked: Any = stack(blocks)
+        return stacked.T.tocsr() if transposed else stacked
 
     def _scales(
         self, row_scales: Array | None = None, column_scales: Array | None = None

@@ -220,16 +220,13 @@ def kernel_of(rows: Array | csr_array) -> Kernel[Any]:
     return DENSE if isinstance(rows, np.ndarray) else SPARSE
 
 
-def stack(blocks: list[Any], transposed: bool = False) -> Array | csr_array:
-    """Arrays, or CSR arrays, below each other, transposed where that is asked for."""
-    dense = isinstance(blocks[0], np.ndarray)
+def stack(blocks: list[Any]) -> Array | csr_array:
+    """Arrays, or CSR arrays, below each other."""
     if len(blocks) == 1:
-        whole = blocks[0]
-    else:
-        whole = np.concatenate(blocks) if dense else vstack(blocks, format="csr")
-    if not transposed:
-        return whole
-    return np.ascontiguousarray(whole.T) if dense else whole.T.tocsr()
+        return blocks[0]
+    if isinstance(blocks[0], np.ndarray):
+        return np.concatenate(blocks)
+    return vstack(blocks, format="csr")
 
 
 def to_dense(rows: Array | csr_array) -> Array:
